@@ -1,0 +1,16 @@
+# The operator.
+#   docker build -t sluice .
+ARG BASE_IMAGE=docker.io/library/python:3.11-slim-bookworm
+FROM ${BASE_IMAGE}
+RUN python3 -c 'import venv, ensurepip' 2>/dev/null || (apt-get update \
+    && apt-get install -y --no-install-recommends python3-venv ca-certificates && rm -rf /var/lib/apt/lists/*)
+COPY requirements/operator.txt /opt/requirements.txt
+# Certificates: Debian's bundle where there is one, so that a base that trusts a proxy's authority can be built on.
+RUN python3 -m venv /opt/venv && bundle=/etc/ssl/certs/ca-certificates.crt \
+    && if [ -f $bundle ]; then export PIP_CERT=$bundle; fi \
+    && /opt/venv/bin/pip install -q --no-cache-dir --require-hashes -r /opt/requirements.txt
+COPY policies/sluice_policies /opt/sluice/sluice_policies
+COPY operator/sluice /opt/sluice/sluice
+ENV PATH=/opt/venv/bin:$PATH PYTHONPATH=/opt/sluice PYTHONUNBUFFERED=1
+USER 65532
+ENTRYPOINT ["python3", "-m", "sluice"]

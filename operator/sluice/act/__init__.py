@@ -1,0 +1,1 @@
+"""Last room and only writer: carries out the steps of :mod:`sluice.plan` in order, and says what it did."""

@@ -1,0 +1,1 @@
+"""Pure manifest builders, one resource each, for :mod:`sluice.plan`."""

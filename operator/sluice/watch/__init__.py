@@ -1,0 +1,1 @@
+"""First room: kopf handlers. Each only says which job to look at again; nothing is decided here."""

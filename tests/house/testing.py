@@ -1,0 +1,113 @@
+"""Runs the suites and adds up what they say. Called by :mod:`house.targets`.
+
+The last line is the sum: `sum: N passed, N failed, N skipped`. A suite that cannot run here says why in its own report.
+"""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+from house import install, paths, stages
+
+_PLUGIN = paths.ROOT / "images" / "spark" / "plugin"
+_JVM_PACKAGES = ("openjdk-17-jdk-headless", "maven")
+_NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench")
+_E2E_TIMEOUT_S = 900
+
+
+@dataclasses.dataclass(frozen=True)
+class Count:
+    """What the tests of some suites came to."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+def run(suites: list[str]) -> int:
+    """Runs the suites one after another, all of them whatever fails, and says the sum."""
+    total, ok = Count(), True
+    for suite in suites:
+        print(f"== {suite}", flush=True)
+        code, count = _SUITES[suite]()
+        total, ok = total + count, ok and code == 0
+    print(f"sum: {total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)
+    return 0 if ok and total.failed == 0 else 1
+
+
+def _unit() -> tuple[int, Count]:
+    return _pytest("unit", "tests", *(f"--ignore={path}" for path in _NOT_IN_UNIT))
+
+
+def _jvm() -> tuple[int, Count]:
+    stages.run("JVM tools", [stages.Stage("packages", lambda desk: install.packages(desk, _jvm_missing()))])
+    command = ["mvn", "-B", "-q", f"-Dmaven.repo.local={paths.CACHE / 'maven'}", "test"]
+    code = subprocess.run(command, cwd=_PLUGIN, check=False).returncode
+    reports = (_PLUGIN / "target" / "surefire-reports").glob("TEST-*.xml")
+    count = sum((read_report(file) for file in reports), Count())
+    print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped", flush=True)
+    return (code or int(count == Count())), count
+
+
+def _jvm_missing() -> tuple[str, ...]:
+    have = all(
+        subprocess.run([tool, "-version"], capture_output=True, check=False).returncode == 0
+        for tool in ("javac", "mvn")
+    )
+    return () if have else _JVM_PACKAGES
+
+
+def _e2e() -> tuple[int, Count]:
+    """First the tests that bring the cluster up and down, then all that need it up; it is left as it was found."""
+    own = os.environ.get("SLUICE_TESTBED") == "external"
+    was_up = own or testbed("status", quiet=True) == 0
+    if was_up and not own:
+        print("e2e takes the running cluster down and brings up its own", flush=True)
+    code, count = _pytest("lifecycle", "tests/e2e", "-m", "lifecycle", *_slow())
+    if not own:
+        testbed("up")  # where it cannot run, each test says so itself
+    more_code, more = _pytest("cluster", "tests/e2e", "-m", "not lifecycle", *_slow())
+    if not was_up:
+        testbed("down")
+    return code or more_code, count + more
+
+
+def _slow() -> tuple[str, ...]:
+    return ("-v", "-rs", "--durations=10", "-o", f"timeout={_E2E_TIMEOUT_S}")
+
+
+def testbed(*words: str, quiet: bool = False) -> int:
+    """Calls the cluster tool; its exit code."""
+    out = subprocess.DEVNULL if quiet else None
+    command = [str(install.python()), "-m", "testbed", *words]
+    env = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tests")}
+    return subprocess.run(command, env=env, stdout=out, stderr=out, check=False).returncode
+
+
+def _pytest(name: str, *words: str) -> tuple[int, Count]:
+    report = paths.LOGS / f"{name}.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    command = [str(paths.VENV / "bin" / "python"), "-m", "pytest", f"--junit-xml={report}", *words]
+    code = subprocess.run(command, cwd=paths.ROOT, check=False).returncode
+    return code, read_report(report) if report.exists() else Count(failed=1)
+
+
+def read_report(file: pathlib.Path) -> Count:
+    """The counts of a JUnit report, pytest's or Surefire's."""
+    root = ET.parse(file).getroot()  # our own test runners wrote it
+    total = Count()
+    for suite in root.iter("testsuite"):
+        failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped = int(suite.get("skipped", 0))
+        total += Count(int(suite.get("tests", 0)) - failed - skipped, failed, skipped)
+    return total
+
+
+_SUITES: dict[str, Callable[[], tuple[int, Count]]] = {"unit": _unit, "jvm": _jvm, "e2e": _e2e}

@@ -1,0 +1,24 @@
+"""Every version the testbed builds or installs. A change here is a new cache key: only what changed is built again."""
+
+KUBERNETES = "1.34.4"
+ETCD = "3.6.4"  # pinned by go/kube/go.mod; named here for `status`
+HELM = "3.19.2"
+KWOK = "0.7.0"
+SPARK = "4.3.0"
+KAFKA = "4.1.0"
+
+PACKAGES = (
+    "buildah",  # builds images without an engine
+    "containerd",  # runs the pods of a node
+    "containernetworking-plugins",  # ptp, portmap, bandwidth: a pod's network
+    "conntrack",  # kube-proxy forgets the connections of gone pods with it
+    "debootstrap",  # makes the base image
+    "ethtool",  # kubelet asks for it
+    "iproute2",  # links, routes, shaping
+    "ipset",  # kube-proxy asks for it
+    "iptables",  # kube-proxy's services
+    "openssl",  # the certificates
+    "runc",  # starts containers
+    "socat",  # kubectl port-forward, on the node's side
+)
+"""Debian packages, each with its reason."""
