@@ -1,4 +1,4 @@
-"""What a bench says: tables for a reader, bars for a verdict. Values only; :mod:`bench.__main__` prints and files them."""
+"""What a bench says: tables for a reader, bars for a verdict. Values only; ``python -m bench`` files them."""
 
 import dataclasses
 from collections.abc import Sequence

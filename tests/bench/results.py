@@ -9,15 +9,14 @@ import re
 from bench import outcome
 
 FILE = pathlib.Path(__file__).with_name("RESULTS.md")
+_SECTION = re.compile(r"^## make bench NAME=(\S+)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _TITLE = "# Results\nEach section is the last run of one bench; its command is its heading.\n"
 
 
 def write(name: str, found: outcome.Outcome, file: pathlib.Path = FILE) -> None:
     """Replaces the bench's section, keeps all others."""
     text = file.read_text() if file.exists() else _TITLE
-    sections = {
-        match[1]: match[0] for match in re.finditer(r"^## make bench NAME=(\S+)\n.*?(?=^## |\Z)", text, re.M | re.S)
-    }
+    sections = {match[1]: match[0] for match in _SECTION.finditer(text)}
     sections[name] = section(name, found)
     file.write_text(_TITLE + "".join("\n" + sections[key].strip() + "\n" for key in sorted(sections)))
 
