@@ -90,8 +90,8 @@ def link() -> None:
 
 
 def kubectl() -> pathlib.Path:
-    """The kubectl that fits the cluster."""
-    return directory() / "kubectl"
+    """The kubectl that fits the testbed; before that is built, the machine's own."""
+    return directory() / "kubectl" if directory().exists() else pathlib.Path("kubectl")
 
 
 def _env() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Builds every image on the machine, side by side, without an engine or a registry.
 
 The base is made by debootstrap and trusts what this machine trusts. Each image is built in its own layers (cached by
-buildah) and written as one archive, named by the hash of all that went into it: same input, nothing to do.
+buildah) and written as an OCI layout, marked with the hash of all that went into it: same input, nothing to do.
 """
 
 import dataclasses
@@ -11,11 +11,12 @@ import pathlib
 import shutil
 
 from house import paths, shell, stages
-from testbed import binaries, versions
+from testbed import binaries, oci, versions
 
 HERE = pathlib.Path(__file__).with_name("images")
 _BASE_PACKAGES = "ca-certificates"
 _DEBIAN = "bookworm"
+_BUILT_MARK = "built-from"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,30 +40,29 @@ class Image:
             digest.update(str(file.relative_to(paths.ROOT)).encode() + b"\0" + file.read_bytes() + b"\0")
         return digest.hexdigest()[:16] + _built_parts(self.name)
 
-    def archive(self) -> pathlib.Path:
-        """The built image as one file."""
-        return paths.CACHE / "images" / f"{self.name}-{self.key()}.tar"
+    def layout(self) -> pathlib.Path:
+        """The built image as a folder of layers (an OCI layout)."""
+        return paths.CACHE / "images" / self.name
 
     def built(self) -> bool:
-        """Whether the cache has it."""
-        return self.archive().exists()
+        """Whether the cache has it as it is now."""
+        mark = self.layout() / _BUILT_MARK
+        return mark.exists() and mark.read_text() == self.key()
 
     def build(self, desk: stages.Desk) -> None:
-        """Builds the image, writes its archive, and drops the archives of earlier builds."""
-        archive, name = self.archive(), f"localhost/{self.name}:{self.tag}"
+        """Builds the image and writes what changed of it into its layout."""
+        layout, name = self.layout(), f"localhost/{self.name}:{self.tag}"
         context = self._context(desk)
         args = ["--build-arg", f"BASE_IMAGE={base_ref()}"] if self.on_base else []
         desk.shell.run(
             *_buildah("bud", "--layers", "--isolation", "chroot", "--network", "host", "--pull-never"),
             *args, "-t", name, "-f", self.dockerfile, context, env=_env(),
         )  # fmt: skip
-        part = archive.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        desk.shell.run(*_buildah("push", "--disable-compression", name, f"docker-archive:{part}:{name}"), env=_env())
-        for old in archive.parent.glob(f"{self.name}-{'?' * 16}*.tar"):
-            old.unlink()
-        part.rename(archive)
+        (layout / _BUILT_MARK).unlink(missing_ok=True)
+        layout.mkdir(parents=True, exist_ok=True)
+        desk.shell.run(*_buildah("push", "--disable-compression", name, f"oci:{layout}:{self.tag}"), env=_env())
+        oci.prune(layout)
+        (layout / _BUILT_MARK).write_text(self.key())
 
     def _context(self, desk: stages.Desk) -> pathlib.Path:
         if self.dockerfile.parent.parent != HERE or self.name == "s3":

@@ -4,6 +4,7 @@ Unpacking costs 15 s per image and node; a copy of links costs one. containerd n
 nodes may share its files; only its two small databases are copied. A running node gets a changed image by import.
 """
 
+import contextlib
 import json
 import pathlib
 import shutil
@@ -11,9 +12,10 @@ import subprocess
 import time
 
 from house import paths, stages, trouble
-from testbed import box, images, node
+from testbed import box, images, node, oci
 
 _DATABASES = ("io.containerd.metadata.v1.bolt/meta.db", "io.containerd.snapshotter.v1.overlayfs/metadata.db")
+_BLOBS = pathlib.Path("io.containerd.content.v1.content/blobs/sha256")
 _SOCKET_DEADLINE_S = 20.0
 
 
@@ -66,7 +68,7 @@ def _import_into_store(desk: stages.Desk, at: pathlib.Path) -> None:
         _wait_for(socket, daemon)
         for name in _changed(held(record_of_store())):
             desk.say(f"unpacking {name}")
-            _import(desk, ["ctr", "-a", str(socket)], next(i for i in images.ALL if i.name == name))
+            _import(desk, ["ctr", "-a", str(socket)], next(i for i in images.ALL if i.name == name), at / "root")
     finally:
         daemon.terminate()
         daemon.wait()
@@ -85,8 +87,17 @@ def _changed(have: dict[str, str]) -> list[str]:
     return [name for name, key in wanted().items() if have.get(name) != key]
 
 
-def _import(desk: stages.Desk, ctr: list[str], image: images.Image) -> None:
-    desk.shell.run(*ctr, "-n", "k8s.io", "images", "import", image.archive())
+def _import(desk: stages.Desk, ctr: list[str], image: images.Image, root: pathlib.Path) -> None:
+    """Sends the image's layers that are not there yet."""
+    command = [*ctr, "-n", "k8s.io", "images", "import", "--base-name", f"localhost/{image.name}", "-"]
+    with desk.shell.log.open("ab") as log:
+        receiver = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        assert receiver.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # its exit code and the log say why
+            oci.send(image.layout(), root / _BLOBS, receiver.stdin)
+            receiver.stdin.close()
+    if receiver.wait() != 0:
+        raise trouble.Trouble(f"containerd does not take the image {image.name}; see {desk.shell.log}")
 
 
 def _record_of(machine: box.Box) -> pathlib.Path:
@@ -115,5 +126,5 @@ def refresh(desk: stages.Desk, machine: box.Box) -> None:
     for name in _changed(have):
         desk.say(f"{machine.name} gets the new {name}")
         ctr = [*machine.inside("-m"), "ctr", "-a", node.SOCKET]
-        _import(desk, ctr, next(i for i in images.ALL if i.name == name))
+        _import(desk, ctr, next(i for i in images.ALL if i.name == name), machine.lib / "containerd")
     _record_of(machine).write_text(json.dumps(wanted()))
