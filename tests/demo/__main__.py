@@ -6,6 +6,7 @@ is lost comes back behind the gate.
 
 import sys
 import time
+from collections.abc import Callable
 
 from demo import plain_spark
 from house import trouble
@@ -44,14 +45,14 @@ def _show(kube: target.Target) -> None:
     say(f"executor {lost} is deleted, as a lost node would do it")
     kube.kubectl("-n", _NAMESPACE, "delete", "pod", lost)
     _place(kube, nodes[2:] or nodes[:1], say)
-    _watch(kube, int(str(plain_spark.progress(kube, _NAMESPACE, _JOB)[-1]["batch"])), say)
+    _watch(kube, plain_spark.progress(kube, _NAMESPACE, _JOB)[-1]["batch"], say)
     say(f"it runs on; `kubectl -n {_NAMESPACE} logs -f {_JOB.driver()}` watches it")
     if not kube.own:
         print("\nNext: `PYTHONPATH=tests python3 -m testbed slow node2 20%` slows a node; watch the batches grow.")
         print("Then: `make down` ends all of it.")
 
 
-def _place(kube: target.Target, nodes: list[str], say: plain_spark.Callable[[str], None]) -> None:
+def _place(kube: target.Target, nodes: list[str], say: Callable[[str], None]) -> None:
     def gated() -> list[str] | None:
         found = [p for p in plain_spark.executors(kube, _NAMESPACE, _JOB) if plain_spark.is_gated(p)]
         return [_name(pod) for pod in found] if len(found) >= len(nodes) else None
@@ -62,13 +63,13 @@ def _place(kube: target.Target, nodes: list[str], say: plain_spark.Callable[[str
         plain_spark.lift(kube, _NAMESPACE, pod, node)
 
 
-def _watch(kube: target.Target, told: int, say: plain_spark.Callable[[str], None]) -> None:
+def _watch(kube: target.Target, told: int, say: Callable[[str], None]) -> None:
     """Says batches as they come, until enough of them ran on both executors."""
     full = 0
     end_s = time.monotonic() + 180
     while full < _BATCHES:
         for batch in plain_spark.progress(kube, _NAMESPACE, _JOB):
-            number = int(str(batch["batch"]))
+            number = batch["batch"]
             if number > told:
                 told = number
                 full += batch["executors"] == 2

@@ -63,7 +63,7 @@ def lift(kube: target.Target, namespace: str, pod: str, node: str) -> None:
     kube.kubectl("-n", namespace, "patch", "pod", pod, "--type=merge", "-p", json.dumps(patch))
 
 
-def progress(kube: target.Target, namespace: str, job: Job) -> list[dict[str, object]]:
+def progress(kube: target.Target, namespace: str, job: Job) -> list[dict[str, int]]:
     """The batches the driver has told of so far."""
     said = kube.kubectl("-n", namespace, "logs", job.driver(), "--ignore-errors")
     lines = [line for line in said.splitlines() if line.startswith('{"batch"')]

@@ -1,0 +1,56 @@
+"""What the e2e tests stand on: a cluster, the testbed's or one of your own, and a namespace for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from house import trouble
+from testbed import cluster, machine, target
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever is no lifecycle test needs the cluster."""
+    for item in items:
+        if "e2e" in item.path.parts and not item.get_closest_marker("lifecycle"):
+            item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="session")
+def kube() -> target.Target:
+    """The cluster to test on, with its add-ons."""
+    if not target.is_own() and (reason := machine.reason_against()):
+        pytest.skip(reason)
+    found = target.connect()
+    if found.own:
+        found.furnish()
+    return found
+
+
+@pytest.fixture(scope="session")
+def testbed(kube: target.Target) -> cluster.Cluster:
+    """The testbed itself, for what is done to nodes."""
+    if kube.own:
+        pytest.skip("this does to nodes what a cluster of your own would not like")
+    return cluster.Cluster()
+
+
+@pytest.fixture
+def namespace(kube: target.Target, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own; its pods tell what happened when the test fails."""
+    name = "e2e-" + "".join(c if c.isalnum() else "-" for c in request.node.name)[5:50].strip("-").lower()
+    kube.kubectl("delete", "namespace", name, "--ignore-not-found")
+    kube.kubectl("create", "namespace", name)
+    yield name
+    if request.session.testsfailed:
+        _tell(kube, name)
+    kube.kubectl("delete", "namespace", name, "--wait=false")
+
+
+def _tell(kube: target.Target, name: str) -> None:
+    """Prints what is in a namespace; pytest shows it beside a failure."""
+    print(kube.kubectl("-n", name, "get", "pods,events", "-o", "wide"))
+    for pod in kube.kubectl("-n", name, "get", "pods", "-o", "name").split():
+        try:
+            print(kube.kubectl("-n", name, "logs", pod, "--tail=40"))
+        except trouble.Trouble as why:
+            print(f"{pod}: no logs: {why}")

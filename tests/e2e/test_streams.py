@@ -1,0 +1,81 @@
+"""Kafka → Spark → Kafka in both modes, and a checkpoint on S3 that a second driver goes on from."""
+
+import pytest
+
+from demo import plain_spark
+from e2e import kafka
+
+RECORDS = 5_000
+MODES = {
+    "micro-batch": ("processingTime='1 second'", 2, 1),
+    "real-time": ("realTime='5 seconds'", 2, 2),  # a slot per task of all stages: 4 partitions
+}
+
+
+def copying(source, sink, trigger, checkpoint):
+    """A program that copies a topic."""
+    return f"""
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+spark.sparkContext.setLogLevel("WARN")
+{plain_spark.PROGRESS}
+server = "kafka.testbed:9092"
+rows = (spark.readStream.format("kafka").option("kafka.bootstrap.servers", server)
+        .option("subscribe", "{source}").option("startingOffsets", "earliest").load().select("key", "value"))
+report(rows.writeStream.format("kafka").option("kafka.bootstrap.servers", server).option("topic", "{sink}")
+       .outputMode("update").trigger({trigger}).option("checkpointLocation", "s3a://checkpoints/{checkpoint}").start())
+"""
+
+
+def numbered(first, last):
+    return [f"record-{number:06d}" for number in range(first, last + 1)]
+
+
+def job_of(name, source, sink, mode):
+    trigger, executors, cores = MODES[mode]
+    program = copying(source, sink, trigger, name)
+    return plain_spark.Job(name, program, executors, cores, plain_spark.S3, gated=False)
+
+
+def until_copied(kube, namespace, job, sink, records):
+    def look():
+        phase = kube.kubectl("-n", namespace, "get", "pod", job.driver(), "-o", "jsonpath={.status.phase}")
+        assert phase in ("Pending", "Running"), kube.kubectl("-n", namespace, "logs", job.driver(), "--tail=30")
+        return kafka.count(kube, sink) >= records
+
+    plain_spark.until(f"{records} records in {sink}", look, deadline_s=180)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_record_of_a_topic_arrives_in_another_once(kube, namespace, mode):
+    source, sink = f"from-{mode}", f"to-{mode}"
+    kafka.create(kube, source)
+    kafka.create(kube, sink)
+    kafka.fill(kube, source, numbered(1, RECORDS))
+    plain_spark.empty_bucket(kube)
+    job = job_of(mode, source, sink, mode)
+    plain_spark.submit(kube, namespace, job)
+    until_copied(kube, namespace, job, sink, RECORDS)
+    assert kafka.count(kube, sink) == RECORDS
+    assert kafka.read(kube, sink, RECORDS) == numbered(1, RECORDS)
+
+
+def test_a_new_driver_goes_on_from_the_checkpoint_on_s3(kube, namespace):
+    source, sink = "from-s3", "to-s3"
+    kafka.create(kube, source)
+    kafka.create(kube, sink)
+    kafka.fill(kube, source, numbered(1, 1_000))
+    plain_spark.empty_bucket(kube)
+    job = job_of("restarted", source, sink, "micro-batch")
+    plain_spark.submit(kube, namespace, job)
+    until_copied(kube, namespace, job, sink, 1_000)
+    first = plain_spark.until("a batch told", lambda: plain_spark.progress(kube, namespace, job))
+    kube.kubectl("-n", namespace, "delete", "pod", job.driver())
+
+    kafka.fill(kube, source, numbered(1_001, 2_000))
+    plain_spark.submit(kube, namespace, job)
+    until_copied(kube, namespace, job, sink, 2_000)
+    second = plain_spark.until("a batch told", lambda: plain_spark.progress(kube, namespace, job))
+    assert first[0]["batch"] == 0
+    assert second[0]["batch"] > 0
+    assert kafka.read(kube, sink, 2_000) == numbered(1, 2_000)
