@@ -106,8 +106,9 @@ def test_s3_refuses_a_second_writer_of_one_name():
     call("DELETE", "/exclusive/epoch")
     once = {"If-None-Match": "*"}
     call("PUT", "/exclusive/epoch", b"1", **once)
-    with pytest.raises(urllib.error.HTTPError, match="412"):
+    with pytest.raises(urllib.error.HTTPError, match="412") as refused:
         call("PUT", "/exclusive/epoch", b"2", **once)
+    refused.value.close()
     assert call("GET", "/exclusive/epoch") == b"1"
 
 

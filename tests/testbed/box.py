@@ -73,12 +73,13 @@ class Box:
         cgroups.make(f"{self.name}/system")
         description = self._describe(daemons, sysctls)
         starter = self._launch(description, [fd for daemon in daemons for fd in daemon.pass_fds])
-        pid = self._wait_for_init(starter)
+        pid = self._wait_for_init()
         (self.directory / "pid").write_text(f"{pid} {_born(pid)}")
         wire(pid)
         assert starter.stdin is not None
         starter.stdin.write(b"go\n")
         starter.stdin.close()
+        starter.wait()  # it has handed over to the box, which is nobody's child
 
     def kill(self) -> None:
         """Ends the box like a power cut: its processes, mounts, links and cgroups are gone, its disk stays."""
@@ -108,7 +109,19 @@ class Box:
         unshare = "unshare --fork --pid --mount --net --uts --ipc --mount-proc --propagation private".split()
         with (self.logs / "init.log").open("ab") as log:
             return subprocess.Popen(
-                ["sh", "-ec", enter, "sh", *unshare, sys.executable, "-m", "testbed.box_init", str(description)],
+                [
+                    "sh",
+                    "-ec",
+                    enter,
+                    "sh",
+                    "setsid",
+                    "--fork",
+                    *unshare,
+                    sys.executable,
+                    "-m",
+                    "testbed.box_init",
+                    str(description),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -118,12 +131,11 @@ class Box:
                     "LANG": "C.UTF-8",
                 },
                 pass_fds=fds,
-                start_new_session=True,
             )
 
-    def _wait_for_init(self, starter: "subprocess.Popen[bytes]") -> int:
+    def _wait_for_init(self) -> int:
         deadline_s = time.monotonic() + _START_DEADLINE_S
-        while time.monotonic() < deadline_s and starter.poll() is None:
+        while time.monotonic() < deadline_s:
             for pid in cgroups.processes(self.name):
                 if _is_init(pid):
                     return pid
