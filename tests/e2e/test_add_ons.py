@@ -98,9 +98,14 @@ def test_the_host_reads_from_kafka_what_a_pod_wrote(kube):
 def test_s3_refuses_a_second_writer_of_one_name():
     port, _ = addons.FORWARDS["s3"]
 
+    # Any signature does, but there must be one: an unsigned caller may not touch what another made.
+    who = "Credential=testbed/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
+    signed = {"Authorization": f"AWS4-HMAC-SHA256 {who}", "Content-Type": "application/octet-stream"}
+
     def call(method, path, body=None, **headers):
-        asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers, method=method)
-        return urllib.request.urlopen(asked, timeout=10).read()
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, {**signed, **headers}, method=method)
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.read()
 
     call("PUT", "/exclusive")
     call("DELETE", "/exclusive/epoch")

@@ -1,6 +1,7 @@
 """Up, killed at any moment, up again, down: the cluster always comes, and the machine is always left as it was."""
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 
 from e2e import traces
 from house import paths
-from testbed import cluster, machine, target
+from testbed import cluster, images, machine, target
 
 pytestmark = pytest.mark.lifecycle
 MOMENTS_S = (0.2, 1.0, 2.0, 4.0, 7.0)
@@ -24,7 +25,7 @@ def _where_it_can_run():
         pytest.skip(reason)
 
 
-def testbed(*words):
+def call(*words):
     env = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tests")}
     command = [sys.executable, "-m", "testbed", *words]
     return subprocess.Popen(
@@ -46,20 +47,34 @@ def kill_after(process, seconds):
     process.communicate()
 
 
+def nodes_that_run_a_pod():
+    """Every node of the cluster, once each has shown that it can start a pod."""
+    kube = cluster.Cluster()
+    for node in kube.nodes:
+        container = {"name": "pause", "image": images.PAUSE.ref()}
+        spec = {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [container]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"on-{node}"}, "spec": spec}
+        kube.kubectl("apply", "-f", "-", text=json.dumps(pod))
+    for node in kube.nodes:
+        kube.kubectl("wait", "--for=condition=Ready", f"pod/on-{node}", "--timeout=60s")
+        kube.kubectl("delete", "pod", f"on-{node}")
+    return kube.nodes
+
+
 def test_down_leaves_the_machine_as_it_was():
-    assert finish(testbed("down"))[0] == 0
+    assert finish(call("down"))[0] == 0
     # A machine's first `up` installs packages and fills the cache, which stay: not part of the comparison.
-    assert finish(testbed("up"))[0] == 0
-    assert finish(testbed("down"))[0] == 0
+    assert finish(call("up"))[0] == 0
+    assert finish(call("down"))[0] == 0
     before = traces.look()
-    code, said = finish(testbed("up"))
+    code, said = finish(call("up"))
     assert code == 0, said
     during = traces.look()
     assert during["links"] == before["links"]
     assert during["routes"] == before["routes"]
     assert during["mounts"] == before["mounts"]
     assert "kubelet" in during["processes"]
-    code, said = finish(testbed("down"))
+    code, said = finish(call("down"))
     assert code == 0, said
     assert traces.left(before, traces.look()) == {}
     assert not cluster.Cluster().home.exists()
@@ -67,22 +82,23 @@ def test_down_leaves_the_machine_as_it_was():
 
 def test_up_takes_over_from_whatever_a_killed_up_left():
     for moment_s in MOMENTS_S:
-        kill_after(testbed("up"), moment_s)
-    code, said = finish(testbed("up"))
+        kill_after(call("up"), moment_s)
+    code, said = finish(call("up"))
     assert code == 0, said
-    assert cluster.Cluster().running()
+    assert nodes_that_run_a_pod() == ["node1", "node2", "node3"]
 
 
 def test_up_takes_over_from_a_killed_down():
-    kill_after(testbed("down"), 0.5)
-    code, said = finish(testbed("up"))
-    assert code == 0, said
-    assert cluster.Cluster().running()
+    for moment_s in MOMENTS_S[:3]:
+        kill_after(call("down"), moment_s)
+        code, said = finish(call("up"))
+        assert code == 0, said
+    assert nodes_that_run_a_pod() == ["node1", "node2", "node3"]
 
 
 def test_up_does_nothing_where_nothing_is_to_do():
     pids = {name: cluster.Cluster().named(name).pid() for name in ("control", "node1", "node2", "node3")}
-    code, said = finish(testbed("up"))
+    code, said = finish(call("up"))
     assert code == 0, said
     assert {name: cluster.Cluster().named(name).pid() for name in pids} == pids
 
@@ -90,7 +106,7 @@ def test_up_does_nothing_where_nothing_is_to_do():
 def test_a_second_command_at_the_same_time_says_so():
     with (paths.CACHE / "cluster.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        code, said = finish(testbed("down"))
+        code, said = finish(call("down"))
     assert code == 1
     assert "another testbed command is at work" in said
     assert cluster.Cluster().running()

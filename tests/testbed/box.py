@@ -9,7 +9,6 @@ import dataclasses
 import json
 import pathlib
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -89,7 +88,7 @@ class Box:
     def remove(self) -> None:
         """Kills the box and throws its disk away."""
         self.kill()
-        shutil.rmtree(self.directory, ignore_errors=False) if self.directory.exists() else None
+        paths.remove(self.directory)
 
     def _describe(self, daemons: Sequence[Daemon], sysctls: dict[str, str]) -> pathlib.Path:
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -107,21 +106,10 @@ class Box:
         files = " ".join(shlex.quote(str(file)) for file in cgroups.entry_files(f"{self.name}/system"))
         enter = f'echo $$ | tee {files} >/dev/null; exec "$@"'
         unshare = "unshare --fork --pid --mount --net --uts --ipc --mount-proc --propagation private".split()
+        init = (sys.executable, "-m", "testbed.box_init", str(description))
         with (self.logs / "init.log").open("ab") as log:
             return subprocess.Popen(
-                [
-                    "sh",
-                    "-ec",
-                    enter,
-                    "sh",
-                    "setsid",
-                    "--fork",
-                    *unshare,
-                    sys.executable,
-                    "-m",
-                    "testbed.box_init",
-                    str(description),
-                ],
+                ["sh", "-ec", enter, "sh", "setsid", "--fork", *unshare, *init],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -7,7 +7,6 @@ any state, and does nothing where nothing is to do.
 import contextlib
 import fcntl
 import json
-import shutil
 import time
 from collections.abc import Iterator
 
@@ -64,8 +63,7 @@ class Cluster:
         with self._alone():
             ended = len(cgroups.processes())
             cgroups.kill()
-            if self.home.exists():
-                shutil.rmtree(self.home)
+            paths.remove(self.home)
         return f"the cluster is gone ({ended} processes ended); what was built stays in {paths.CACHE}"
 
     def kubectl(self, *words: str, text: str | None = None) -> str:

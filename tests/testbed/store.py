@@ -47,7 +47,7 @@ def fill(desk: stages.Desk) -> None:
     """Unpacks what changed into the store."""
     at = _at()
     if (at / "busy").exists():  # an earlier import was cut short: its database may say anything
-        shutil.rmtree(at)
+        paths.remove(at)
     at.mkdir(parents=True, exist_ok=True)
     (at / "busy").touch()
     _import_into_store(desk, at)
