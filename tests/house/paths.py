@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-import shutil
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("SLUICE_CACHE") or pathlib.Path.home() / ".cache" / "sluice")
@@ -13,8 +13,12 @@ VENV = ROOT / ".venv"
 def remove(folder: pathlib.Path) -> None:
     """Removes a folder at one stroke: cut short, it is gone all the same, never half there under its name."""
     gone = folder.with_name(folder.name + ".gone")
-    if gone.exists():
-        shutil.rmtree(gone)
+    _clear(gone)
     if folder.exists():
         folder.rename(gone)
-        shutil.rmtree(gone)
+        _clear(gone)
+
+
+def _clear(folder: pathlib.Path) -> None:
+    # A node's disk has a hundred thousand files: rm is several times as fast at that as Python.
+    subprocess.run(["rm", "-rf", folder], check=True)

@@ -88,6 +88,7 @@ def listen(port: int, purpose: str) -> socket.socket:
     try:
         listener.bind(("127.0.0.1", port))
     except OSError as why:
+        listener.close()
         raise trouble.Trouble(
             f"port {port} of 127.0.0.1, needed for {purpose}, is taken ({why.strerror}); end what has it"
         ) from why
