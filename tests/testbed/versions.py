@@ -14,9 +14,13 @@ PACKAGES = (
     "conntrack",  # kube-proxy forgets the connections of gone pods with it
     "debootstrap",  # makes the base image
     "ethtool",  # kubelet asks for it
+    "gcc",  # the pause program
     "iproute2",  # links, routes, shaping
     "ipset",  # kube-proxy asks for it
     "iptables",  # kube-proxy's services
+    "libc6-dev",  # links it statically
+    "maven",  # brings Kafka's jars
+    "openjdk-17-jdk-headless",  # runs maven
     "openssl",  # the certificates
     "runc",  # starts containers
     "socat",  # kubectl port-forward, on the node's side
