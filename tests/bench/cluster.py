@@ -18,7 +18,7 @@ from bench import ledger, outcome
 from house import paths, screen, shell, stages, trouble
 from testbed import cgroups, versions
 
-_WARM_RUNS = 5
+_WARM_RUNS = 3
 _SETTLE_S = 30
 _COLD_CACHE = paths.CACHE.with_name(paths.CACHE.name + "-cold")
 

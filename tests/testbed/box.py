@@ -66,11 +66,20 @@ class Box:
             raise trouble.Trouble(f"{self.name} is not running; `python -m testbed start {self.name}` starts it")
         return ("nsenter", "-t", str(pid), *(namespaces or ("-m", "-n", "-p", "-u", "-i")), "--")
 
-    def boot(self, daemons: Sequence[Daemon], wire: Callable[[int], None], sysctls: dict[str, str]) -> None:
-        """Starts the box; `wire` is called with its pid before its daemons start. Cut short, it leaves no box."""
+    def boot(
+        self,
+        daemons: Sequence[Daemon],
+        wire: Callable[[int], None],
+        sysctls: dict[str, str],
+        borrowed: dict[str, str] | None = None,
+    ) -> None:
+        """Starts the box; `wire` is called with its pid before its daemons start. Cut short, it leaves no box.
+
+        `borrowed` are folders of the host that it sees, read-only, at a path of its own.
+        """
         self.kill()
         cgroups.make(f"{self.name}/system")
-        description = self._describe(daemons, sysctls)
+        description = self._describe(daemons, sysctls, borrowed or {})
         starter = self._launch(description, [fd for daemon in daemons for fd in daemon.pass_fds])
         pid = self._wait_for_init()
         (self.directory / "pid").write_text(f"{pid} {_born(pid)}")
@@ -90,14 +99,21 @@ class Box:
         self.kill()
         paths.remove(self.directory)
 
-    def _describe(self, daemons: Sequence[Daemon], sysctls: dict[str, str]) -> pathlib.Path:
+    def _describe(self, daemons: Sequence[Daemon], sysctls: dict[str, str], borrowed: dict[str, str]) -> pathlib.Path:
         self.logs.mkdir(parents=True, exist_ok=True)
         described = [{**dataclasses.asdict(d), "log": str(self.logs / f"{d.name}.log")} for d in daemons]
         own = {inside: str(self.directory / name) for inside, name in _OWN_DIRECTORIES.items()}
         file = self.directory / "box.json"
         file.write_text(
             json.dumps(
-                {"name": self.name, "fresh": _FRESH_DIRECTORIES, "own": own, "sysctls": sysctls, "daemons": described}
+                {
+                    "name": self.name,
+                    "fresh": _FRESH_DIRECTORIES,
+                    "own": own,
+                    "borrowed": borrowed,
+                    "sysctls": sysctls,
+                    "daemons": described,
+                }
             )
         )
         return file

@@ -38,6 +38,8 @@ def _furnish(spec: dict[str, Any]) -> None:
     for directory, of_host in spec["own"].items():
         pathlib.Path(of_host).mkdir(parents=True, exist_ok=True)
         _mount("--bind", of_host, directory)
+    for directory, of_host in spec["borrowed"].items():
+        _mount("-o", "bind,ro", of_host, directory)
     pathlib.Path("/run/lock").mkdir(exist_ok=True)
 
 

@@ -6,6 +6,7 @@ any state, and does nothing where nothing is to do.
 
 import contextlib
 import fcntl
+import functools
 import json
 import time
 from collections.abc import Iterator
@@ -209,7 +210,8 @@ class Cluster:
     def _boot_node(self, name: str) -> None:
         target = self._box(name)
         daemons = node.daemons(name, target.directory, binaries.directory(), self.home / "pki", network.address(name))
-        target.boot(daemons, lambda pid: self.network.wire(name, pid), node.SYSCTLS)
+        wire = functools.partial(self.network.wire, name)
+        target.boot(daemons, wire, node.SYSCTLS, store.borrowed(target))
 
     def _wait_for_nodes(self, names: list[str]) -> None:
         deadline_s = time.monotonic() + _NODES_DEADLINE_S
@@ -246,8 +248,12 @@ def build_stages() -> list[stages.Stage]:
         stages.Stage("programs", lambda _: binaries.link(), tuple(s.name for s in programs)),
         stages.Stage("base", images.build_base, ("packages",), images.base_built),
         *pictures,
-        stages.Stage("unpack images", store.fill, tuple(s.name for s in pictures), store.current),
+        stages.Stage("unpack images", _unpack, tuple(s.name for s in pictures), store.current),
     ]
+
+
+def _unpack(desk: stages.Desk) -> None:
+    store.fill(desk, in_use=bool(Cluster().nodes))
 
 
 def _before(image: images.Image) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Images on nodes: unpacked once into a store, then each node's disk starts as a hard-linked copy of it.
+"""Images on nodes: unpacked once into a store, whose layers every node borrows read-only.
 
-Unpacking costs 15 s per image and node; a copy of links costs one. containerd never writes to a committed layer, so
-nodes may share its files; only its two small databases are copied. A running node gets a changed image by import.
+Unpacking costs 15 s per image and node, and so does throwing the layers away (a folder removed is a discard on disk).
+So a node's disk begins with copies of containerd's two small databases, links to its blobs, and an empty folder for
+each unpacked layer, onto which the box mounts the store's. A running node gets a changed image by import.
 """
 
 import contextlib
@@ -11,11 +12,14 @@ import shutil
 import subprocess
 import time
 
-from house import paths, stages, trouble
+from house import paths, shell, stages, trouble
 from testbed import box, images, node, oci
 
 _DATABASES = ("io.containerd.metadata.v1.bolt/meta.db", "io.containerd.snapshotter.v1.overlayfs/metadata.db")
 _BLOBS = pathlib.Path("io.containerd.content.v1.content/blobs/sha256")
+_LAYERS = pathlib.Path("io.containerd.snapshotter.v1.overlayfs/snapshots")
+_BORROWED = "borrowed.json"
+_KEPT = "localhost/kept"  # a full name: kubelet asks containerd for an image by any name it has
 _SOCKET_DEADLINE_S = 20.0
 
 
@@ -43,19 +47,19 @@ def current() -> bool:
     return held(record_of_store()) == wanted()
 
 
-def fill(desk: stages.Desk) -> None:
-    """Unpacks what changed into the store."""
+def fill(desk: stages.Desk, *, in_use: bool) -> None:
+    """Unpacks what changed into the store; while a cluster has borrowed from it, old layers stay."""
     at = _at()
     if (at / "busy").exists():  # an earlier import was cut short: its database may say anything
         paths.remove(at)
     at.mkdir(parents=True, exist_ok=True)
     (at / "busy").touch()
-    _import_into_store(desk, at)
+    _import_into_store(desk, at, in_use)
     record_of_store().write_text(json.dumps(wanted()))
     (at / "busy").unlink()
 
 
-def _import_into_store(desk: stages.Desk, at: pathlib.Path) -> None:
+def _import_into_store(desk: stages.Desk, at: pathlib.Path, in_use: bool) -> None:
     socket, config = at / "containerd.sock", at / "containerd.toml"
     config.write_text(
         f'version = 2\nroot = "{at}/root"\nstate = "{at}/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
@@ -66,13 +70,31 @@ def _import_into_store(desk: stages.Desk, at: pathlib.Path) -> None:
         daemon = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         _wait_for(socket, daemon)
-        for name in _changed(held(record_of_store())):
-            desk.say(f"unpacking {name}")
-            _import(desk, ["ctr", "-a", str(socket)], next(i for i in images.ALL if i.name == name), at / "root")
+        ctr = ["ctr", "-a", str(socket), "-n", "k8s.io"]
+        have = held(record_of_store())
+        if not in_use:
+            _drop_kept(desk, ctr)
+        for image in _changed(have):
+            desk.say(f"unpacking {image.name}")
+            if in_use and image.name in have:
+                _keep(desk, ctr, image, have[image.name])
+            _import(desk, ctr, image, at / "root")
     finally:
         daemon.terminate()
         daemon.wait()
     shutil.rmtree(at / "state", ignore_errors=True)
+
+
+def _keep(desk: stages.Desk, ctr: list[str], image: images.Image, key: str) -> None:
+    """Names an image's present build, so that its layers outlive the next one."""
+    names = (f"localhost/{image.name}:{image.tag}", f"{_KEPT}/{image.name}:{key}")
+    desk.shell.run(*ctr, "images", "tag", "--force", *names)
+
+
+def _drop_kept(desk: stages.Desk, ctr: list[str]) -> None:
+    listed = shell.read(*ctr, "images", "ls", "-q").split()
+    if kept := [name for name in listed if name.startswith(f"{_KEPT}/")]:
+        desk.shell.run(*ctr, "images", "rm", *kept)
 
 
 def _wait_for(socket: pathlib.Path, daemon: "subprocess.Popen[bytes]") -> None:
@@ -83,13 +105,13 @@ def _wait_for(socket: pathlib.Path, daemon: "subprocess.Popen[bytes]") -> None:
         time.sleep(0.05)
 
 
-def _changed(have: dict[str, str]) -> list[str]:
-    return [name for name, key in wanted().items() if have.get(name) != key]
+def _changed(have: dict[str, str]) -> list[images.Image]:
+    return [image for image in images.ALL if have.get(image.name) != image.key()]
 
 
 def _import(desk: stages.Desk, ctr: list[str], image: images.Image, root: pathlib.Path) -> None:
     """Sends the image's layers that are not there yet."""
-    command = [*ctr, "-n", "k8s.io", "images", "import", "--base-name", f"localhost/{image.name}", "-"]
+    command = [*ctr, "images", "import", "--base-name", f"localhost/{image.name}", "-"]
     with desk.shell.log.open("ab") as log:
         receiver = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         assert receiver.stdin is not None
@@ -106,25 +128,38 @@ def _record_of(machine: box.Box) -> pathlib.Path:
 
 def furnish(machine: box.Box) -> None:
     """Gives a node that never ran its disk, with all images on it."""
-    disk, part = machine.lib / "containerd", machine.lib / "containerd.part"
+    disk, part, source = _disk(machine), machine.lib / "containerd.part", _at() / "root"
     if disk.exists():
         return
-    shutil.rmtree(part, ignore_errors=True)
-    machine.lib.mkdir(parents=True, exist_ok=True)
-    source = _at() / "root"
-    subprocess.run(["cp", "-al", str(source), str(part)], check=True)
+    paths.remove(part)
+    for folder in (_BLOBS, _LAYERS, *(pathlib.Path(database).parent for database in _DATABASES)):
+        (part / folder).mkdir(parents=True, exist_ok=True)
+    for blob in (source / _BLOBS).iterdir():
+        (part / _BLOBS / blob.name).hardlink_to(blob)
+    for layer in (source / _LAYERS).iterdir():
+        (part / _LAYERS / layer.name).mkdir()
     for database in _DATABASES:
-        (part / database).unlink()
         shutil.copy(source / database, part / database)
+    (part / _BORROWED).write_text(json.dumps(sorted(layer.name for layer in (source / _LAYERS).iterdir())))
     shutil.copy(record_of_store(), _record_of(machine))
     part.rename(disk)
+
+
+def borrowed(machine: box.Box) -> dict[str, str]:
+    """Where the node mounts which layer of the store, read-only: it may not clean up what others use."""
+    names = json.loads((_disk(machine) / _BORROWED).read_text())
+    return {f"/var/lib/containerd/{_LAYERS}/{name}": str(_at() / "root" / _LAYERS / name) for name in names}
+
+
+def _disk(machine: box.Box) -> pathlib.Path:
+    return machine.lib / "containerd"
 
 
 def refresh(desk: stages.Desk, machine: box.Box) -> None:
     """Gives a running node the images that changed since it got its disk."""
     have = held(_record_of(machine))
-    for name in _changed(have):
-        desk.say(f"{machine.name} gets the new {name}")
-        ctr = [*machine.inside("-m"), "ctr", "-a", node.SOCKET]
-        _import(desk, ctr, next(i for i in images.ALL if i.name == name), machine.lib / "containerd")
+    for image in _changed(have):
+        desk.say(f"{machine.name} gets the new {image.name}")
+        ctr = [*machine.inside("-m"), "ctr", "-a", node.SOCKET, "-n", "k8s.io"]
+        _import(desk, ctr, image, _disk(machine))
     _record_of(machine).write_text(json.dumps(wanted()))
