@@ -31,7 +31,7 @@ def search(snapshot: model.Snapshot) -> Answer:
     names = sorted(rooms)
     found = _Search(loads, [rooms[name] for name in names]).run()
     if found is None:
-        return Answer(None, "each node's capacity is enough for some, but no way to divide the tasks keeps all of them")
+        return Answer(None, "the sum of the loads fits, but no way to divide the tasks keeps every capacity")
     if not found and tasks:
         return Answer(None, f"no way to divide the tasks was found in {STEPS} steps; there may be one")
     return Answer({task.name: names[at] for task, at in zip(tasks, found, strict=True)})

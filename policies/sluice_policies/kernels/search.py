@@ -55,7 +55,7 @@ def begin(tasks: Graph, part: Small, capacity: Ints, start: int, dice: Ints) -> 
         if found[v] >= 0:
             room[found[v]] -= tasks.load[v]
             seated += 1
-    if len(tasks.load) == 0 or room.min() < 0:
+    if len(tasks.load) == 0 or len(room) == 0 or room.min() < 0:
         found[0] = -1
         return found
     if 2 * seated >= len(tasks.load):
