@@ -1,3 +1,5 @@
+"""`sluice plan`: what it prints, and what it says about words and files that make no sense."""
+
 import pytest
 
 from policies import clusters

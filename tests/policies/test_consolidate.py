@@ -1,3 +1,5 @@
+"""The default placer: which moves on which cluster, what it says when none help, and its slow twin."""
+
 import dataclasses
 import itertools
 import random

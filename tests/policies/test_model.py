@@ -1,3 +1,5 @@
+"""Snapshots: text there and back, and what is said about text that is none."""
+
 import json
 
 import hypothesis
