@@ -66,8 +66,8 @@ def _measure(folder: pathlib.Path) -> dict[str, dict[str, object]]:
     found = {"nothing kept: compiles": _once(folder, keep)}
     found["kernels kept"] = _median([_once(folder, keep) for _ in range(5)])
     found["kernels kept, read-only root"] = _median([_once(folder, keep, frozen) for _ in range(5)])
-    found["kept for any x86-64 CPU: compiles"] = _once(folder, generic)
-    found["kept for any x86-64 CPU"] = _median([_once(folder, generic, frozen) for _ in range(5)])
+    found["kept for any CPU of the architecture: compiles"] = _once(folder, generic)
+    found["kept for any CPU, read-only root"] = _median([_once(folder, generic, frozen) for _ in range(5)])
     found["without numba: plain Python over numpy"] = _once(folder, {"NUMBA_DISABLE_JIT": "1"})
     return found
 
