@@ -71,7 +71,16 @@ def begin(tasks: Graph, part: Small, capacity: Ints, start: int, dice: Ints) -> 
 
 @compiled.kernel
 def _grow_or_pack(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
-    """Whichever of the two starts is feasible and cheaper."""
+    """Whichever of the two starts is feasible and cheaper; where nearly every gap must be filled, never the packed one.
+
+    There the groups that were packed whole are in each other's way, and refinement does not get them out of it.
+    """
+    wanted = 0
+    for v in range(len(tasks.load)):
+        if part[v] < 0:
+            wanted += tasks.load[v]
+    if wanted > 0.85 * room.sum():
+        return grow.grow(tasks, part, room, dice)
     packed = part.copy()
     unpacked = grow.pack(tasks, packed, room.copy(), dice)
     left = grow.grow(tasks, part, room, dice)
