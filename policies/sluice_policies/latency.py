@@ -124,8 +124,7 @@ def _step_ours(state: State, latest: Mapping[str, float | None], args: Args) -> 
     rests = _rest(state.rests, worked, failed, tasks)
     limits = {task: args.stop if task in worked else args.thres for task in tasks}
     shifts = _pair(tasks, latest, limits, rests, args)
-    for one in shifts:
-        tasks = _move(tasks, one.slow, one.fast, one.moved)
+    tasks = _move(tasks, [(one.slow, one.fast, one.moved) for one in shifts])
     return State(tuple(tasks.values()), shifts, rests)
 
 
@@ -142,8 +141,7 @@ def _judge(
     """Takes back what did not help; the slow tasks whose shift did help, and those whose did not."""
     both_seen = [one for one in shifts if latest.get(one.slow) is not None and latest.get(one.fast) is not None]
     failed = [one for one in both_seen if _pair_ms(tasks, latest, one.slow, one.fast) >= one.before_ms]
-    for one in failed:
-        tasks = _move(tasks, one.fast, one.slow, min(one.moved, tasks[one.fast].weight))
+    tasks = _move(tasks, [(one.fast, one.slow, min(one.moved, tasks[one.fast].weight)) for one in failed])
     names = frozenset(one.slow for one in failed)
     return tasks, frozenset(one.slow for one in both_seen) - names, names
 
@@ -183,8 +181,10 @@ def _pair(
     return tuple(sorted(shifts))
 
 
-def _move(tasks: Mapping[str, Task], giver: str, taker: str, part: float) -> dict[str, Task]:
+def _move(tasks: Mapping[str, Task], parts: Sequence[tuple[str, str, float]]) -> dict[str, Task]:
+    """Each part of the traffic from its giver to its taker."""
     moved = dict(tasks)
-    moved[giver] = tasks[giver]._replace(weight=tasks[giver].weight - part)
-    moved[taker] = tasks[taker]._replace(weight=tasks[taker].weight + part)
+    for giver, taker, part in parts:
+        moved[giver] = moved[giver]._replace(weight=moved[giver].weight - part)
+        moved[taker] = moved[taker]._replace(weight=moved[taker].weight + part)
     return moved

@@ -43,12 +43,15 @@ class Args:
     """The least share, as a part of an equal one, 0 to 1: who gets no rows is never measured again. Only `all`."""
     helpers: int = 4
     """r of section 3.4.1: how many of the faster group take over rows, 1 to 1,000. Only `published`."""
+    reading: str = "letter"
+    """`letter`: Algorithm 1 as printed. `meant`: as its figures must have run, see the module. Only `published`."""
 
     def __post_init__(self) -> None:
         bounds.one_of("variant", self.variant, VARIANTS)
         bounds.within("gain", self.gain, 0.05, 1.0)
         bounds.within("floor", self.floor, 0.0, 1.0)
         bounds.within("helpers", self.helpers, 1, 1000)
+        bounds.one_of("reading", self.reading, lever_published.READINGS)
 
 
 class Decision(NamedTuple):
@@ -63,7 +66,7 @@ def step(state: State, batch: Batch, args: Args) -> Decision:
     if not batch.live:
         return Decision((), State(()))
     if args.variant == "published":
-        return Decision(*lever_published.step(state, batch, args.helpers))
+        return Decision(*lever_published.step(state, batch, args.helpers, args.reading))
     known = _learn(state, batch, args.gain)
     names = list(known) if len(known) == len(batch.live) else sorted(batch.live)
     # An executor nobody has measured is taken for an average one: it is neither flooded nor starved.

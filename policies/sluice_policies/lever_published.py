@@ -14,8 +14,12 @@ What the paper leaves open, and what is done here:
   finish time came from a load already cut, and call it cured.
 - New executors start at their throughput as Alg. 1 line 18 says; one never measured is in no group.
 
-Eq. 1-2 blame an executor for its plan where the rows were not cut by its capacity: a median node that keeps a light
-load is credited with more than it can carry as soon as it becomes a helper. `make bench NAME=papers` shows the drift.
+Two readings. `letter` is what is printed. `meant` mends two things without which the paper's figures cannot have come:
+- Line 30 sums the helpers' rows once, line 34 changes them: to the letter only the first of equal stragglers is
+  relieved. Meant: the sum is taken anew for each straggler.
+- Eq. 1-2 multiply C by ideal / finish time each batch, whatever rows made that time: a node whose rows were not cut by
+  its C is blamed, or praised, for the plan, and the group oscillates. Meant: C_i is what the node carried in batch i,
+  so that C_{i+1} is its measured rate times the ideal time.
 """
 
 import enum
@@ -42,15 +46,18 @@ class Ratios(NamedTuple):
     mts: float
 
 
-def step(state: State, batch: Batch, helpers: int) -> tuple[tuple[Share, ...], State]:
+READINGS = ("letter", "meant")
+
+
+def step(state: State, batch: Batch, helpers: int, reading: str) -> tuple[tuple[Share, ...], State]:
     """The rows per executor and the capacities for the next step."""
     names = sorted(batch.live)
     live = frozenset(names)
     measured = sorted(one for one in batch.measured if one.name in live and one.rows > 0 and one.finish_s > 0)
     arrived = _arrived(names, batch)
-    capacities = learn(state, measured)
+    capacities = learn(state if reading == "letter" else State(()), measured)
     groups = predict(measured, arrived)
-    rows = reassign(arrived, capacities, groups, helpers)
+    rows = reassign(arrived, capacities, groups, helpers, reading)
     return tuple(Share(name, rows[name]) for name in names), State(tuple(sorted(capacities.items())))
 
 
@@ -128,7 +135,11 @@ def _next(capacity: float | None, one: Measured, ideal_s: float) -> float:
 
 
 def reassign(
-    arrived: Mapping[str, int], capacities: Mapping[str, float], groups: Mapping[str, Group], helpers: int
+    arrived: Mapping[str, int],
+    capacities: Mapping[str, float],
+    groups: Mapping[str, Group],
+    helpers: int,
+    reading: str = "letter",
 ) -> dict[str, int]:
     """Section 3.4, Alg. 1 lines 27-38: each straggler in turn gives each helper its part by Eq. 9."""
     rows = dict(arrived)
@@ -137,6 +148,7 @@ def reassign(
     helper_capacity = sum(capacities[name] for name in chosen)
     helper_rows = sum(rows[name] for name in chosen)  # line 30: summed once, though line 34 changes the rows
     for straggler in sorted(name for name, group in groups.items() if group is Group.STRAGGLER):
+        helper_rows = sum(rows[name] for name in chosen) if reading == "meant" else helper_rows
         total_capacity = capacities[straggler] + helper_capacity
         fill = (rows[straggler] + helper_rows) / total_capacity if total_capacity > 0 else 0.0
         for helper in chosen:

@@ -77,6 +77,7 @@ def test_a_step_change_is_learned_to_94_percent_in_three_batches():
         ({"gain": float("nan")}, "gain=nan: allowed is 0.05 to 1"),
         ({"floor": 1.5}, "floor=1.5: allowed is 0 to 1"),
         ({"helpers": 0}, "helpers=0: allowed is 1 to 1000"),
+        ({"reading": "mine"}, "reading='mine': allowed is letter, meant"),
     ],
 )
 def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(fields, says):

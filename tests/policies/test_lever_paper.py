@@ -92,6 +92,14 @@ def test_a_helper_that_already_has_more_than_its_part_gives_nothing_back():
     assert reassign({"s": 10, "h": 90}, {"s": 9.0, "h": 1.0}, groups, helpers=4) == {"s": 10, "h": 90}
 
 
+def test_with_the_sum_kept_current_the_second_straggler_is_relieved_too():
+    """Algorithm 1 line 34 read as meant for line 33 of the next straggler."""
+    groups = {"s": Group.STRAGGLER, "t": Group.STRAGGLER, "h": Group.FASTER}
+    capacities = {"s": 1.0, "t": 1.0, "h": 4.0}
+    assert reassign(dict.fromkeys("sth", 100), capacities, groups, 4, "letter") == {"s": 40, "t": 100, "h": 160}
+    assert reassign(dict.fromkeys("sth", 100), capacities, groups, 4, "meant") == {"s": 40, "t": 52, "h": 208}
+
+
 def cut_once(speed, variant, rows):
     """The batch time over its bound, after one equal batch was measured."""
     per_node = rows // len(speed)
