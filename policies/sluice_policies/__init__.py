@@ -14,8 +14,8 @@ if typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Placement policies by name, and the module of each.
-REGISTRY = {name: f"sluice_policies.{name}" for name in ("stay", "stromax", "turbostream")}
+#: Placement policies by name, and the module of each; `consolidate` is the default.
+REGISTRY = {name: f"sluice_policies.{name}" for name in ("consolidate", "stay", "stromax", "turbostream")}
 
 
 def policy(name: str) -> "contract.Policy":

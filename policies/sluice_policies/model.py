@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
-LARGEST = 10**15  # sums of a thousand of these still fit 64 bits
+LARGEST = 10**12  # a million of these still fit 64 bits
 _Part = TypeVar("_Part", "Node", "Task", "Edge")
 
 

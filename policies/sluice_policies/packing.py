@@ -24,14 +24,14 @@ def search(snapshot: model.Snapshot) -> Answer:
     """Any placement that keeps every capacity, or the constraint that is short."""
     rooms = _rooms(snapshot)
     tasks = sorted((task for task in snapshot.tasks if not task.pinned), key=lambda task: (-task.load, task.name))
-    short = _short(snapshot, rooms, tasks)
+    short = _short(rooms, tasks)
     if short:
         return Answer(None, short)
     loads = [task.load for task in tasks]
     names = sorted(rooms)
     found = _Search(loads, [rooms[name] for name in names]).run()
     if found is None:
-        return Answer(None, "each node's capacity is enough for some, but no way to divide the tasks keeps all of them")
+        return Answer(None, "the sum of the loads fits, but no way to divide the tasks keeps every capacity")
     if not found and tasks:
         return Answer(None, f"no way to divide the tasks was found in {STEPS} steps; there may be one")
     return Answer({task.name: names[at] for task, at in zip(tasks, found, strict=True)})
@@ -41,17 +41,14 @@ def _rooms(snapshot: model.Snapshot) -> dict[str, int]:
     rooms = {node.name: node.capacity for node in snapshot.nodes}
     for task in snapshot.tasks:
         if task.pinned and task.node in rooms:
-            rooms[task.node] -= task.load
+            rooms[task.node] = max(0, rooms[task.node] - task.load)  # what is pinned is nobody's to solve
     return rooms
 
 
-def _short(snapshot: model.Snapshot, rooms: dict[str, int], tasks: list[model.Task]) -> str:
+def _short(rooms: dict[str, int], tasks: list[model.Task]) -> str:
     """The constraint no placement can keep, told without search; empty if none is plain."""
     if tasks and not rooms:
         return "there is no node"
-    for name, room in sorted(rooms.items()):
-        if room < 0:
-            return f"the tasks pinned to {name} are {-room} more than its capacity of {snapshot.node_of[name].capacity}"
     load, room = sum(task.load for task in tasks), sum(rooms.values())
     if load > room:
         return f"capacity is short by {load - room}: the tasks' load is {load}, the nodes have room for {room}"

@@ -117,20 +117,18 @@ def _fill(rooms: Rooms, tasks: Iterable[str]) -> bool:
 
 
 def _relieve(rooms: Rooms) -> bool:
-    """Moves tasks off overloaded nodes, those that lose least traffic first; whether no node is overloaded now."""
+    """Moves tasks off overloaded nodes, those that lose least traffic first; whether none is left (but for pins)."""
     sits = _by_node(rooms)
-    done = True
-    for node in sorted(rooms.load):
-        while rooms.room(node) < 0:
-            best = _cheapest_to_move(rooms, node, sits.get(node, []))
-            if best is None:
-                done = False
-                break
-            task, target = best
-            rooms.put(task, target)
-            sits[node].remove(task)
-            sits.setdefault(target, []).append(task)
-    return done
+    moved = True
+    while moved:
+        moved = False
+        for node in sorted(sits):
+            while rooms.room(node) < 0 and (best := _cheapest_to_move(rooms, node, sits[node])):
+                rooms.put(*best)
+                sits[node].remove(best[0])
+                sits.setdefault(best[1], []).append(best[0])
+                moved = True
+    return all(rooms.room(node) >= 0 or not tasks for node, tasks in sits.items())
 
 
 def _by_node(rooms: Rooms) -> dict[str, list[str]]:

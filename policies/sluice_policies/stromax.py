@@ -57,15 +57,27 @@ DEFAULT = Args()
 
 def plan(snapshot: model.Snapshot, args: Args = DEFAULT) -> moves.Plan:
     """The plan of one technique; `all` only if it is better than placing what is new."""
-    where, refused = rooms.settle(snapshot, bootstrap(snapshot, args))
     if args.scope == "overloaded":
-        moved, why = reassign(snapshot, where, args)
-        return moves.lead(NAME, snapshot, moved, refused, why)
+        return _plan_overloaded(snapshot, args)
+    where, refused = rooms.settle(snapshot, bootstrap(snapshot, args))
     if args.scope == "all":
         again, refused_again = rooms.settle(snapshot, repartition(snapshot, args))
         if measures.cost(snapshot, again).rank() < measures.cost(snapshot, where).rank():
             where, refused = again, refused_again
     return moves.lead(NAME, snapshot, where, refused)
+
+
+def _plan_overloaded(snapshot: model.Snapshot, args: Args) -> moves.Plan:
+    """Alg. 2 after Alg. 1, and again: where not all tasks fit, the one may make room for the other."""
+    why: dict[str, str] = {}
+    now = snapshot
+    while True:
+        where, refused = rooms.settle(now, bootstrap(now, args))
+        where, reasons = reassign(now, where, args)
+        if not reasons:
+            return moves.lead(NAME, snapshot, where, refused, why)
+        why |= reasons
+        now = now.placed(where)
 
 
 def bootstrap(snapshot: model.Snapshot, args: Args = DEFAULT) -> dict[str, str]:

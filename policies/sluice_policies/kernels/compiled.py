@@ -23,7 +23,7 @@ except ImportError:  # no wheel for this machine, or left out on purpose
 else:
     COMPILED = not numba.config.DISABLE_JIT
 
-SOURCES = ("compiled", "graph", "split")
+SOURCES = ("anneal", "coarsen", "compiled", "descend", "graph", "grow", "search", "split", "table")
 _In = ParamSpec("_In")
 _Out = TypeVar("_Out")
 

@@ -1,0 +1,137 @@
+"""The end of a search: moves and exchanges of two tasks that lower the cut, until there is none left.
+
+Complete in what it looks at (each task to each node of a neighbour; where it does not fit, against each task there), so
+where it ends it would end again: planning anew from its result moves nothing. A price on moves only adds to that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sluice_policies.kernels import compiled, table
+from sluice_policies.kernels.graph import Graph, Ints, Small
+from sluice_policies.kernels.table import Table
+
+
+class Notes(NamedTuple):
+    """What is remembered about each task, so that most exchanges are ruled out without looking at their edges."""
+
+    total: Ints  # its traffic
+    inner: Ints  # of that, with its own node; leaving can gain total - 2 * inner at most
+    awake: npt.NDArray[np.bool_]  # something near it changed since it was last looked at
+
+
+@compiled.kernel
+def descend(tasks: Graph, part: Small, capacity: Ints) -> None:
+    """Improves a feasible placement in place."""
+    seats = table.lay(tasks, part, capacity)
+    notes = _notes(tasks, part)
+    pull = np.zeros(len(capacity) + 1, np.int64)
+    changed = True
+    while changed:
+        changed = False
+        for v in range(len(tasks.load)):
+            if notes.awake[v]:
+                notes.awake[v] = False
+                changed |= _improve(tasks, seats, notes, v, pull)
+        if not changed:  # room that was made elsewhere wakes nobody: one more round over all
+            for v in range(len(tasks.load)):
+                changed |= _improve(tasks, seats, notes, v, pull)
+
+
+@compiled.kernel
+def _notes(tasks: Graph, part: Small) -> Notes:
+    count = len(tasks.load)
+    notes = Notes(np.zeros(count, np.int64), np.zeros(count, np.int64), np.ones(count, np.bool_))
+    for v in range(count):
+        for e in range(tasks.offset[v], tasks.offset[v + 1]):
+            notes.total[v] += tasks.weight[e]
+            if part[tasks.target[e]] == part[v]:
+                notes.inner[v] += tasks.weight[e]
+    return notes
+
+
+@compiled.kernel
+def _improve(tasks: Graph, seats: Table, notes: Notes, v: int, pull: Ints) -> bool:
+    """The best move or exchange of one task, if any gains; whether it did."""
+    if notes.total[v] == notes.inner[v]:
+        return False
+    here = seats.part[v]
+    for e in range(tasks.offset[v], tasks.offset[v + 1]):
+        pull[seats.part[tasks.target[e]]] += tasks.weight[e]
+    most = 0
+    node = -1
+    other = -1
+    for e in range(tasks.offset[v], tasks.offset[v + 1]):
+        there = seats.part[tasks.target[e]]
+        if there == here or there == len(seats.room) or pull[there] == 0:
+            continue
+        gain = pull[there] - pull[here]
+        pull[there] = 0  # looked at
+        if seats.room[there] >= tasks.load[v]:
+            if gain > most:
+                most, node, other = gain, there, -1
+        else:
+            u, both = _partner(tasks, seats, notes, v, there, gain)
+            if both > most:
+                most, node, other = both, there, u
+    pull[here] = 0
+    pull[len(seats.room)] = 0
+    if node < 0:
+        return False
+    _take(tasks, seats, notes, v, node)
+    if other >= 0:
+        _take(tasks, seats, notes, other, here)
+    return True
+
+
+@compiled.kernel
+def _partner(tasks: Graph, seats: Table, notes: Notes, v: int, there: int, gain: int) -> tuple[int, int]:
+    """The task of a full node that v is best exchanged with, and what both gain."""
+    here = seats.part[v]
+    best = -1
+    most = 0
+    first = seats.hand[there]
+    u = first
+    while u >= 0:
+        if (
+            gain + notes.total[u] - 2 * notes.inner[u] > most
+            and seats.room[there] + tasks.load[u] >= tasks.load[v]
+            and seats.room[here] + tasks.load[v] >= tasks.load[u]
+        ):
+            both = gain - table.loss(tasks, seats.part, u, there, here) - 2 * _between(tasks, u, v)
+            if both > most or (both == most and best > u):
+                most, best = both, u
+        u = seats.after[u]
+        if u == first:
+            break
+    return best, most
+
+
+@compiled.kernel
+def _between(tasks: Graph, u: int, v: int) -> int:
+    found = 0
+    for e in range(tasks.offset[u], tasks.offset[u + 1]):
+        if tasks.target[e] == v:
+            found += tasks.weight[e]
+    return found
+
+
+@compiled.kernel
+def _take(tasks: Graph, seats: Table, notes: Notes, v: int, there: int) -> None:
+    here = seats.part[v]
+    table.shift(tasks, seats, v, there)
+    notes.awake[v] = True
+    notes.inner[v] = 0
+    for e in range(tasks.offset[v], tasks.offset[v + 1]):
+        u = tasks.target[e]
+        if seats.part[u] == there:
+            notes.inner[v] += tasks.weight[e]
+        if u >= len(tasks.load):
+            continue
+        notes.awake[u] = True
+        if seats.part[u] == here:
+            notes.inner[u] -= tasks.weight[e]
+        elif seats.part[u] == there:
+            notes.inner[u] += tasks.weight[e]
