@@ -23,7 +23,8 @@ The published one (:mod:`sluice_policies.latency_published`) is the control, cho
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sluice_policies import bounds, latency_published
@@ -79,7 +80,7 @@ class Decision(NamedTuple):
 def step(state: State, observed: Sequence[Observed], args: Args) -> Decision:
     """One monitor period. Who is not in `observed` is gone; who is new joins with the mean weight."""
     latest = _latest(observed, args.by)
-    tasks = _age(_join(state.tasks, sorted(latest)), latest, args.alpha)
+    tasks = _age(_join(state.tasks, latest), latest, args.alpha)
     if args.variant == "published":
         after = State(latency_published.shift(tasks, args.thres, args.unit))
     else:
@@ -89,33 +90,34 @@ def step(state: State, observed: Sequence[Observed], args: Args) -> Decision:
 
 def _latest(observed: Sequence[Observed], by: str) -> dict[str, float | None]:
     bounds.distinct("observed", [one.name for one in observed])
-    latest: dict[str, float | None] = {}
-    for one in sorted(observed):
-        latest[one.name] = {"mean": one.mean_ms, "p90": one.p90_ms, "p99": one.p99_ms}[by]
-        bounds.within(f"observed[{one.name}].{by}_ms", latest[one.name] or 0.0, 0.0, 1e9)
+    figure = operator.attrgetter(f"{by}_ms")
+    latest: dict[str, float | None] = {one.name: figure(one) for one in sorted(observed, key=operator.itemgetter(0))}
+    for name, value in latest.items():
+        if value is not None and not 0.0 <= value <= 1e9:
+            bounds.within(f"observed[{name}].{by}_ms", value, 0.0, 1e9)
     return latest
 
 
-def _join(tasks: Sequence[Task], names: Sequence[str]) -> list[Task]:
+def _join(tasks: Sequence[Task], names: Iterable[str]) -> list[Task]:
     """The tasks there are now: the dead one's weight is shared out in proportion, a new one gets the mean."""
     known = {task.name: task for task in tasks}
     stay = [known[name].weight for name in names if name in known]
     mean = sum(stay) / len(stay) if sum(stay) > 0 else 1.0
     joined = [known.get(name) or Task(name, mean, None) for name in names]
     total = sum(task.weight for task in joined) or 1.0
-    return [task._replace(weight=task.weight / total) for task in joined]
+    return [Task(name, weight / total, aged_ms) for name, weight, aged_ms in joined]
 
 
 def _age(tasks: Sequence[Task], latest: Mapping[str, float | None], alpha: float) -> tuple[Task, ...]:
     """Algorithm 2 line 5. The first latency is taken whole: an age of nothing would halve it."""
-
-    def aged(task: Task) -> float | None:
-        new_ms = latest[task.name]
-        if new_ms is None or task.aged_ms is None:
-            return task.aged_ms if new_ms is None else new_ms
-        return alpha * new_ms + (1 - alpha) * task.aged_ms
-
-    return tuple(task._replace(aged_ms=aged(task)) for task in tasks)
+    aged = []
+    for name, weight, old_ms in tasks:
+        new_ms = latest[name]
+        if new_ms is None or old_ms is None:
+            aged.append(Task(name, weight, old_ms if new_ms is None else new_ms))
+        else:
+            aged.append(Task(name, weight, alpha * new_ms + (1 - alpha) * old_ms))
+    return tuple(aged)
 
 
 def _step_ours(state: State, latest: Mapping[str, float | None], args: Args) -> State:
@@ -185,6 +187,7 @@ def _move(tasks: Mapping[str, Task], parts: Sequence[tuple[str, str, float]]) ->
     """Each part of the traffic from its giver to its taker."""
     moved = dict(tasks)
     for giver, taker, part in parts:
-        moved[giver] = moved[giver]._replace(weight=moved[giver].weight - part)
-        moved[taker] = moved[taker]._replace(weight=moved[taker].weight + part)
+        for name, change in ((giver, -part), (taker, part)):
+            task = moved[name]
+            moved[name] = Task(name, task.weight + change, task.aged_ms)
     return moved

@@ -84,9 +84,11 @@ def _learn(state: State, batch: Batch, gain: float) -> Mapping[str, float]:
     rates = dict(state.capacities)
     if not live.issuperset(rates):
         rates = {name: rate for name, rate in state.capacities if name in live}
+    known = len(rates)
     for name, rows, finish_s in batch.measured:
-        if name in live and rows > 0 and finish_s > 0:
+        if rows and name in live:
             rate = rows / finish_s
             before = rates.get(name)
             rates[name] = rate if before is None else before + gain * (rate - before)
-    return dict(sorted(rates.items()))
+    # What was known is in the order of names; only someone new can have broken it.
+    return rates if len(rates) == known else dict(sorted(rates.items()))

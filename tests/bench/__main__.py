@@ -7,9 +7,10 @@ import importlib
 import sys
 
 from bench import ledger, results
-from house import trouble
+from house import paths, trouble
 
-NAMES = ("cluster",)
+sys.path += [str(paths.ROOT / root) for root in ("operator", "policies")]  # what is measured
+NAMES = ("cluster", "papers")
 
 
 def main(words: list[str]) -> int:

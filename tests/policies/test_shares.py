@@ -30,7 +30,7 @@ def test_cut(total, weights, least, parts):
 def obvious(total, weights, least):
     """The slow twin: exact fractions, and the floor lifted one by one until nobody is below it."""
     exact = [fractions.Fraction(weight) for weight in weights]
-    pinned = set()
+    pinned: set[int] = set()
     while True:
         free = sum(exact[i] for i in range(len(exact)) if i not in pinned)
         rest = total - least * len(pinned)

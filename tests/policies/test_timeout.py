@@ -100,6 +100,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(make, says):
 @given(st.lists(st.floats(0, 1e6), min_size=20, max_size=200), st.integers(0, 99))
 def test_a_timeout_is_a_latency_that_occurred_and_order_says_nothing(latencies_ms, seed):
     found = timeout.step(latencies_ms, ARGS)
+    assert found is not None
     assert found.timeout_ms in latencies_ms
     assert found.timeout_ms >= found.median_ms
     random.Random(seed).shuffle(latencies_ms)

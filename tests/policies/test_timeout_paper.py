@@ -13,6 +13,12 @@ def latencies(p90, p95, p99, p999):
     return [10.0] * 899 + [p90] * 50 + [p95] * 40 + [p99] * 9 + [p999] * 2
 
 
+def step(latencies_ms):
+    found = timeout.step(latencies_ms, ARGS)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(
     ("tail", "percentile"),
     [
@@ -24,21 +30,21 @@ def latencies(p90, p95, p99, p999):
 )
 def test_algorithm_1(tail, percentile):
     """Reference: section 3.1, lines 5-10."""
-    found = timeout.step(latencies(*tail), ARGS)
+    found = step(latencies(*tail))
     assert (found.percentile, found.timeout_ms) == (percentile, {90: tail[0], 95: tail[1], 99.9: tail[3]}[percentile])
 
 
 def test_if_the_tail_is_very_long_the_timeout_is_set_aggressively():
     """Reference: section 3.1: a longer tail never gives a longer timeout than the tail it replaces."""
-    short = timeout.step(latencies(20, 25, 30, 40), ARGS)
-    long = timeout.step(latencies(20, 25, 300, 4000), ARGS)
+    short = step(latencies(20, 25, 30, 40))
+    long = step(latencies(20, 25, 300, 4000))
     assert long.timeout_ms < short.timeout_ms
 
 
 def test_the_timeout_of_table_2s_default_run_would_be_its_95th_or_less():
     """Reference: Table 2: 99th 29.2 ms and 99.9th 76.6 ms; whatever the 90th and 95th were, line 10 is not reached."""
     for p90 in (5.0, 10.0, 14.6, 20.0):
-        found = timeout.step(latencies(p90, max(p90, 29.2 * 0.9), 29.2, 76.6), ARGS)
+        found = step(latencies(p90, max(p90, 29.2 * 0.9), 29.2, 76.6))
         assert found.percentile in (90, 95)
 
 
