@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import hone
@@ -57,6 +57,7 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(fields, sa
     assert str(why.value) == says
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9)), st.sampled_from("abcdefgh"), st.integers(0, 99))
 def test_the_order_of_the_queues_says_nothing(backlogs, last, seed):
     names = list(backlogs)

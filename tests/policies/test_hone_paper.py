@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import hone
@@ -37,6 +37,7 @@ def test_round_robin_goes_to_the_next_queue_modulo_n_from_the_first_on():
     assert order == ["q1", "q2", "q3", "q1", "q2"]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 6), st.data())
 def test_theorem_1_the_largest_backlog_is_within_3_plus_log2_n_of_the_optimum(queues, data):
     """Reference: section 4.3, Theorem 1, on arrivals a search for a counterexample makes up."""
@@ -53,6 +54,7 @@ def test_theorem_1_on_bursts_that_hit_again_what_someone_wise_would_have_emptied
     assert best < found <= bound(queues) * best
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 5), st.data())
 def test_theorem_2_any_rule_that_sends_while_it_can_is_n_competitive(queues, data):
     """Reference: section 4.3, Theorem 2; the paper's own round robin idles and is not such a rule."""

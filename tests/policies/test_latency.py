@@ -4,7 +4,7 @@ import itertools
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import latency
@@ -98,6 +98,12 @@ def test_a_step_that_did_not_help_is_taken_back_and_the_task_rests_twice_as_long
     assert 0.5 in weights[:3]
 
 
+def test_a_step_never_adds_more_than_a_twentieth_to_its_taker():
+    """A gap of 100 : 1 asks for a quarter of the traffic; the taker's 0.5 allows 0.025."""
+    decision = latency.step(State(), [Observed("a", 1000.0), Observed("b", 10.0)], OURS)
+    assert dict(decision.weights) == pytest.approx({"a": 0.475, "b": 0.525})
+
+
 def test_a_pair_that_shifted_goes_on_below_the_starting_threshold():
     """1.15 is between stop and thres: no reason to start, but reason to go on."""
     tasks = (Task("a", 0.5, 115.0), Task("b", 0.5, 100.0))
@@ -148,6 +154,7 @@ def test_by_p99_the_one_with_the_long_tail_gives_though_its_mean_is_lower():
         (lambda: Args(unit=0.5), "unit=0.5: allowed is 0.001 to 0.1"),
         (lambda: Args(stop=1.3), "stop=1.3: allowed is 1 to 1.2"),
         (lambda: Args(gain=0), "gain=0: allowed is 0.05 to 1"),
+        (lambda: Args(most=0), "most=0: allowed is 0.005 to 1"),
         (lambda: Args(floor=0), "floor=0: allowed is 0.01 to 1"),
         (lambda: latency.step(State(), [Observed("a", -1.0)], OURS), "observed[a].mean_ms=-1.0: allowed is 0 to 1e+09"),
         (lambda: latency.step(State(), [Observed("a", 1.0)] * 2, OURS), "observed=a: allowed is each name once"),
@@ -163,6 +170,7 @@ LATENCIES = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.none() | st.f
 
 
 @pytest.mark.parametrize("args", [OURS, PUBLISHED], ids=["ours", "published"])
+@settings(max_examples=50, deadline=None)
 @given(periods=LATENCIES, seed=st.integers(0, 99))
 def test_weights_add_up_to_1_none_below_0_and_order_says_nothing(args, periods, seed):
     dice, state = random.Random(seed), State()

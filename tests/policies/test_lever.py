@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import lever
@@ -109,6 +109,7 @@ MEASURED = st.lists(
 
 
 @pytest.mark.parametrize("variant", lever.VARIANTS)
+@settings(max_examples=50, deadline=None)
 @given(measured=MEASURED, live=st.lists(NAMES, unique=True), rows=st.integers(0, 10**6), seed=st.integers(0, 99))
 def test_every_row_goes_to_one_live_executor_and_the_order_of_the_input_says_nothing(
     variant, measured, live, rows, seed
@@ -124,6 +125,7 @@ def test_every_row_goes_to_one_live_executor_and_the_order_of_the_input_says_not
     assert repr(lever.step(NOTHING, Batch(tuple(measured), tuple(live), rows), args)) == repr(decision)
 
 
+@settings(max_examples=50, deadline=None)
 @given(rates=st.lists(st.integers(1, 1000), min_size=1, max_size=20), rows=st.integers(1, 10**6))
 def test_a_second_step_on_the_same_measures_moves_nothing(rates, rows):
     live = tuple(f"e{i:02}" for i in range(len(rates)))
@@ -132,6 +134,7 @@ def test_a_second_step_on_the_same_measures_moves_nothing(rates, rows):
     assert lever.step(once.state, Batch(carried, live, rows), ARGS).shares == once.shares
 
 
+@settings(max_examples=50, deadline=None)
 @given(rates=st.lists(st.integers(50, 1000), min_size=2, max_size=20))
 def test_the_batch_is_never_longer_than_an_equal_cut_once_the_rates_are_known(rates):
     live = tuple(f"e{i:02}" for i in range(len(rates)))

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import queueing
@@ -16,6 +16,7 @@ def textbook_erlang_c(offered, servers):
     return last / (sum(offered**k / math.factorial(k) for k in range(servers)) + last)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 60), st.floats(0.01, 0.99))
 def test_erlang_c_equals_the_textbook(servers, use):
     assert queueing.erlang_c(use * servers, servers) == pytest.approx(textbook_erlang_c(use * servers, servers))
@@ -40,12 +41,14 @@ def test_what_cannot_be_served_waits_for_ever():
     assert queueing.latency_quantile_s(Demand(10, 5), 2, 0.9) == math.inf
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 30), st.floats(0.05, 0.98))
 def test_one_queue_never_waits_longer_than_one_each(servers, use):
     demand = Demand(use * servers * 100, 100)
     assert queueing.mean_wait_s(demand, servers) <= queueing.separate_wait_s(demand, servers) * (1 + 1e-9)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 20), st.floats(0.05, 0.95), st.floats(0.5, 0.999))
 def test_that_part_of_the_rows_and_no_more_is_slower_than_its_quantile(servers, use, part):
     demand = Demand(use * servers * 10, 10)
@@ -72,6 +75,7 @@ def test_size(demand, args, executors):
     assert queueing.step(demand, args).executors == executors
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0, 5000), st.sampled_from([0.0, 0.9, 0.99]), st.integers(1, 8), st.floats(60, 2000))
 def test_a_size_is_the_first_that_keeps_goal_and_utilisation(arrivals_per_s, quantile, slots, goal_ms):
     args, demand = Args(goal_ms=goal_ms, quantile=quantile, slots=slots), Demand(arrivals_per_s, 100.0)

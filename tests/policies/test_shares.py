@@ -3,7 +3,7 @@
 import fractions
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import shares
@@ -46,6 +46,7 @@ def obvious(total, weights, least):
     return whole
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 10_000),
     st.lists(st.integers(1, 1000), min_size=1, max_size=12),
@@ -58,6 +59,7 @@ def test_cut_equals_its_slow_twin_wherever_every_one_can_have_the_least(total, w
         assert all(abs(a - b) <= 1 for a, b in zip(parts, obvious(total, weights, least), strict=True))
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**15), st.lists(st.floats(0, 1e300), min_size=1, max_size=8), st.integers(0, 3))
 def test_no_row_is_lost_or_invented_whatever_the_weights(total, weights, least):
     parts = shares.cut(total, weights, least)

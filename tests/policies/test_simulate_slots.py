@@ -31,6 +31,7 @@ def obvious(queues, arrivals, rule):
 
 
 @pytest.mark.parametrize("rule", hone.RULES)
+@settings(max_examples=50, deadline=None)
 @given(arrivals=ARRIVALS)
 def test_the_queues_equal_their_slow_twin(rule, arrivals):
     found = slots.run(4, arrivals, hone.Args(rule))
@@ -55,7 +56,7 @@ def every_schedule(queues, arrivals):
     return best(0, (0,) * queues)
 
 
-@settings(max_examples=60)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=8))
 def test_the_optimum_equals_the_best_of_every_schedule(arrivals):
     assert optimum.largest_backlog(3, arrivals) == every_schedule(3, arrivals)

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice_policies import timeout
@@ -97,6 +97,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(make, says):
     assert str(why.value) == says
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=20, max_size=200), st.integers(0, 99))
 def test_a_timeout_is_a_latency_that_occurred_and_order_says_nothing(latencies_ms, seed):
     found = timeout.step(latencies_ms, ARGS)
