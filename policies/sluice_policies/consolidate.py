@@ -94,9 +94,9 @@ def _effort(args: Args, tasks: int) -> search.Effort:
     """Small problems have many different starts to try, large ones average their luck out."""
     starts = min(24, max(1, 600 // tasks))
     if args.level == "fast":
-        return search.Effort(np.array([0.2, 0.05]), np.array([1.0, 1.0]), 8 if starts > 4 else 11, starts)
+        return search.Effort(np.array([0.2, 0.05]), np.array([1.0, 1.0]), 8 if starts > 4 else 10, starts)
     heats, bulks = np.array([0.4, 0.2, 0.1, 0.05]), np.array([2.0, 1.0, 0.5, 1.0])
-    return search.Effort(heats, bulks, 20 if starts > 4 else 70, starts)
+    return search.Effort(heats, bulks, 20 if starts > 4 else 60, min(16, starts))
 
 
 _WARM = search.Effort(np.array([0.05]), np.array([1.0]), 20, 1)

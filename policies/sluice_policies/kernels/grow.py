@@ -19,7 +19,7 @@ def grow(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
     pull = _open_traffic(tasks, part)
     waiting = [(0, 0) for _ in range(0)]
     for v in range(len(tasks.load)):
-        if part[v] < 0:
+        if part[v] == -1:
             # Up to a tenth less: another seed gives another start.
             waiting.append((-(pull[v] * (922 + graph.draw(dice, 102)) // 1024), v))  # noqa: PERF401
     left = len(waiting)
@@ -34,11 +34,11 @@ def grow(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
 
 @compiled.kernel
 def _open_traffic(tasks: Graph, part: Small) -> Ints:
-    """Traffic of each task with tasks that have no place yet."""
+    """Traffic of each task with tasks that want a place."""
     found = np.zeros(len(tasks.load), np.int64)
     for v in range(len(tasks.load)):
         for e in range(tasks.offset[v], tasks.offset[v + 1]):
-            if part[tasks.target[e]] < 0:
+            if part[tasks.target[e]] == -1:
                 found[v] += tasks.weight[e]
     return found
 
@@ -67,7 +67,7 @@ def _fill(tasks: Graph, part: Small, room: Ints, node: int, waiting: list[tuple[
         taken += 1
         for e in range(tasks.offset[v], tasks.offset[v + 1]):
             u = int(np.int64(tasks.target[e]))  # a heap wants pairs of one kind
-            if part[u] < 0:
+            if part[u] == -1:
                 known[u] += tasks.weight[e]
                 touched.append(u)
                 heapq.heappush(near, (-int(known[u]), u))
@@ -76,6 +76,64 @@ def _fill(tasks: Graph, part: Small, room: Ints, node: int, waiting: list[tuple[
     for entry in aside:
         heapq.heappush(waiting, entry)
     return taken
+
+
+@compiled.kernel
+def pack(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
+    """As :func:`grow`, but what belongs together goes whole onto the tightest node that takes it, the largest first.
+
+    Better where there is room to spare, worse where every gap must be filled. What is too large for any node is grown
+    first, what found no gap last.
+    """
+    group, bulk = _groups(tasks, part)
+    widest = room.max()
+    for v in range(len(group)):
+        if group[v] >= 0 and bulk[group[v]] <= widest:
+            part[v] = -2
+    grow(tasks, part, room, dice)
+    order = np.argsort(-bulk, kind="mergesort")
+    node_of = np.full(len(bulk), -1, np.int32)
+    for g in order:
+        if bulk[g] > widest:
+            continue
+        best = -1
+        for node in range(len(room)):
+            if room[node] >= bulk[g] and (best < 0 or room[node] < room[best]):
+                best = node
+        if best >= 0:
+            node_of[g] = best
+            room[best] -= bulk[g]
+    for v in range(len(group)):
+        if part[v] == -2:
+            part[v] = node_of[group[v]]
+    return grow(tasks, part, room, dice)
+
+
+@compiled.kernel
+def _groups(tasks: Graph, part: Small) -> tuple[Small, Ints]:
+    """Tasks without a place that are joined by traffic have one number; and the load of each such group."""
+    group = np.full(len(tasks.load), -1, np.int32)
+    bulk = np.zeros(len(tasks.load), np.int64)
+    stack = np.empty(len(tasks.load), np.int32)
+    count = 0
+    for first in range(len(group)):
+        if part[first] != -1 or group[first] >= 0:
+            continue
+        group[first] = count
+        stack[0] = first
+        height = 1
+        while height > 0:
+            height -= 1
+            v = stack[height]
+            bulk[count] += tasks.load[v]
+            for e in range(tasks.offset[v], tasks.offset[v + 1]):
+                u = tasks.target[e]
+                if u < len(group) and part[u] == -1 and group[u] < 0:
+                    group[u] = count
+                    stack[height] = u
+                    height += 1
+        count += 1
+    return group, bulk[:count].copy()
 
 
 @compiled.kernel

@@ -61,12 +61,24 @@ def begin(tasks: Graph, part: Small, capacity: Ints, start: int, dice: Ints) -> 
     if 2 * seated >= len(tasks.load):
         left = grow.join(tasks, found, room)
     elif start % 2 == 0:
-        left = grow.grow(tasks, found, room, dice)
+        left = _grow_or_pack(tasks, found, room, dice)
     else:
         left = _scatter(tasks, found, room, dice)
     if left:
         found[0] = -1
     return found
+
+
+@compiled.kernel
+def _grow_or_pack(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
+    """Whichever of the two starts is feasible and cheaper."""
+    packed = part.copy()
+    unpacked = grow.pack(tasks, packed, room.copy(), dice)
+    left = grow.grow(tasks, part, room, dice)
+    if unpacked == 0 and (left or graph.cut(tasks, packed) < graph.cut(tasks, part)):
+        part[:] = packed
+        return 0
+    return left
 
 
 @compiled.kernel
