@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 
 import sluice
-from sluice.cli import plan
+from sluice.cli import plan, simulate
 
-VERBS = (plan,)
+VERBS = (plan, simulate)
 
 
 def main(given: Sequence[str] | None = None) -> int:
