@@ -16,6 +16,18 @@ def test_a_failed_command_is_quoted_with_its_exit_code_and_its_last_lines(tmp_pa
     assert "\n    26\n" not in said
 
 
+@pytest.mark.parametrize(
+    ("said", "unreached"),
+    [
+        ("dial tcp: lookup proxy.example: no such host", True),
+        ("curl: Network is unreachable", True),
+        ("no such file", False),
+    ],
+)
+def test_a_network_that_is_not_there_is_said_first(said, unreached):
+    assert shell.failed(["go", "build"], 1, said).startswith("the network cannot be reached: `go build`") is unreached
+
+
 def test_a_failure_quotes_only_its_own_command(tmp_path):
     work = shell.Shell(tmp_path / "log")
     work.run("echo", "earlier")

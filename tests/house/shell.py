@@ -9,6 +9,12 @@ from collections.abc import Mapping, Sequence
 from house import trouble
 
 _QUOTED_LINES = 15
+_NO_NETWORK = (
+    "Temporary failure resolving",  # apt
+    "Temporary failure in name resolution",  # pip, mvn
+    "no such host",  # go
+    "Network is unreachable",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,4 +75,5 @@ def failed(command: Sequence[str | os.PathLike[str]], code: int, said: str) -> s
     """The sentence for a command that failed, with the end of what it said."""
     words = " ".join(map(str, command))
     last = "\n".join("    " + line for line in said.rstrip().splitlines()[-_QUOTED_LINES:])
-    return f"`{words[:200]}` ended with exit code {code}:\n{last}"
+    network = "the network cannot be reached: " if any(sign in said for sign in _NO_NETWORK) else ""
+    return f"{network}`{words[:200]}` ended with exit code {code}:\n{last}"
