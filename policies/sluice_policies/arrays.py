@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sluice_policies import model
-from sluice_policies.kernels.graph import Graph, Ints, Small
+from sluice_policies.kernels.graph import Graph, Ints, Small, homed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,17 +80,9 @@ def read(snapshot: model.Snapshot) -> Arrays:
 
 def priced(arrays: Arrays, price: int) -> Arrays:
     """The same with a price on leaving the node a task sits on."""
-    if price == 0:
+    if price == 0 or (arrays.part[: len(arrays.tasks)] < 0).all():
         return arrays
-    count = len(arrays.tasks)
-    seated = np.flatnonzero(arrays.part[:count] >= 0)
-    graph = arrays.graph
-    source = np.repeat(np.arange(count), np.diff(graph.offset))
-    ends = np.column_stack([source, graph.target.astype(np.int64)])
-    once = (ends[:, 1] >= count) | (ends[:, 0] < ends[:, 1])
-    homes = np.column_stack([seated, count + arrays.part[seated].astype(np.int64)])
-    rate = np.concatenate([graph.weight[once], np.full(len(seated), price, np.int64)])
-    return dataclasses.replace(arrays, graph=rows(np.concatenate([ends[once], homes]), rate, graph.load))
+    return dataclasses.replace(arrays, graph=homed(arrays.graph, arrays.part, price))
 
 
 def rows(ends: Ints, rate: Ints, load: Ints) -> Graph:

@@ -78,8 +78,9 @@ def _merge(tasks: Graph, parent: Small, count: int, terminals: int) -> Graph:
     """The graph of the parents; terminals stay what they are, behind them."""
     first, other = _children(parent, count)
     offset = np.zeros(count + 1, np.int64)
-    target = np.empty(len(tasks.target), np.int32)
-    weight = np.empty(len(tasks.target), np.int64)
+    total = _count_edges(tasks, parent, first, other, terminals)
+    target = np.empty(total, np.int32)
+    weight = np.empty(total, np.int64)
     load = np.zeros(count, np.int64)
     place = np.full(count + terminals, -1, np.int64)
     end = 0
@@ -101,7 +102,26 @@ def _merge(tasks: Graph, parent: Small, count: int, terminals: int) -> Graph:
                     end += 1
                 weight[place[q]] += tasks.weight[e]
         offset[p + 1] = end
-    return Graph(offset, target[:end].copy(), weight[:end].copy(), load)
+    return Graph(offset, target, weight, load)
+
+
+@compiled.kernel
+def _count_edges(tasks: Graph, parent: Small, first: Small, other: Small, terminals: int) -> int:
+    """How many edges the parents' graph has: counted, so that it takes no more memory than it needs."""
+    count = len(first)
+    seen = np.full(count + terminals, -1, np.int32)
+    total = 0
+    for p in range(count):
+        for v in (first[p], other[p]):
+            if v < 0:
+                continue
+            for e in range(tasks.offset[v], tasks.offset[v + 1]):
+                u = tasks.target[e]
+                q = parent[u] if u < len(parent) else u - len(parent) + count
+                if q != p and seen[q] != p:
+                    seen[q] = p
+                    total += 1
+    return total
 
 
 @compiled.kernel

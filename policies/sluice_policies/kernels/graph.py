@@ -44,6 +44,30 @@ def cut(graph: Graph, part: Small) -> int:
 
 
 @compiled.kernel
+def homed(graph: Graph, part: Small, price: int) -> Graph:
+    """The graph with an edge of that price from each task that has a node to the node's terminal."""
+    count = len(graph.load)
+    seated = 0
+    for v in range(count):
+        seated += part[v] >= 0
+    offset = np.zeros(count + 1, np.int64)
+    target = np.empty(len(graph.target) + seated, np.int32)
+    weight = np.empty(len(graph.target) + seated, np.int64)
+    end = 0
+    for v in range(count):
+        for e in range(graph.offset[v], graph.offset[v + 1]):
+            target[end] = graph.target[e]
+            weight[end] = graph.weight[e]
+            end += 1
+        if part[v] >= 0:
+            target[end] = count + part[v]
+            weight[end] = price
+            end += 1
+        offset[v + 1] = end
+    return Graph(offset, target, weight, graph.load)
+
+
+@compiled.kernel
 def draw(dice: Ints, below: int) -> int:
     """A number from 0 to below - 1, and the next state of the dice (xorshift, 32 bits): the seed decides all."""
     x = int(dice[0])
