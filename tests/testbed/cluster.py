@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import functools
 import json
+import sys
 import time
 from collections.abc import Iterator
 
@@ -20,6 +21,7 @@ from testbed import (
     control_plane,
     experiments,
     fakes,
+    forward,
     images,
     machine,
     network,
@@ -165,7 +167,8 @@ class Cluster:
             ports = {API_PORT: f"{network.CONTROL_ADDRESS}:6443"} | dict(addons.FORWARDS.values())
             sockets = {machine.listen(port, f"the testbed's {at}"): at for port, at in ports.items()}
             words = [f"{sock.fileno()}={at}" for sock, at in sockets.items()]
-            forwarder = ("python3", "-m", "testbed.forward", *words)
+            self.switch.directory.mkdir(parents=True, exist_ok=True)
+            forwarder = (sys.executable, box.own_copy(forward.__file__, self.switch.directory), *words)
             fds = tuple(sock.fileno() for sock in sockets)
             self.switch.boot([box.Daemon("forward", forwarder, pass_fds=fds)], self.network.wire_switch, {})
             for sock in sockets:

@@ -1,7 +1,7 @@
 """Carries connections from the host's loopback into the cluster. The one daemon of the switch box.
 
 Its listening sockets were opened on the host and handed down, so they belong to the host's loopback; what it dials,
-it dials inside. Called as ``python -m testbed.forward FD=ADDRESS:PORT …``.
+it dials inside. Called with FD=ADDRESS:PORT ….
 """
 
 import asyncio
