@@ -136,11 +136,12 @@ def furnish(machine: box.Box) -> None:
         (part / folder).mkdir(parents=True, exist_ok=True)
     for blob in (source / _BLOBS).iterdir():
         (part / _BLOBS / blob.name).hardlink_to(blob)
-    for layer in (source / _LAYERS).iterdir():
-        (part / _LAYERS / layer.name).mkdir()
+    layers = sorted(layer.name for layer in (source / _LAYERS).iterdir())
+    for layer in layers:
+        (part / _LAYERS / layer).mkdir()
     for database in _DATABASES:
         shutil.copy(source / database, part / database)
-    (part / _BORROWED).write_text(json.dumps(sorted(layer.name for layer in (source / _LAYERS).iterdir())))
+    (part / _BORROWED).write_text(json.dumps(layers))
     shutil.copy(record_of_store(), _record_of(machine))
     part.rename(disk)
 

@@ -1,7 +1,6 @@
 """Every version the testbed builds or installs. A change here is a new cache key: only what changed is built again."""
 
 KUBERNETES = "1.34.4"
-ETCD = "3.6.4"  # pinned by go/kube/go.mod; named here for `status`
 HELM = "3.19.2"
 KWOK = "0.7.0"
 SPARK = "4.3.0"
