@@ -58,6 +58,7 @@ VIOLATIONS = [
     ("operator/sluice/watch/rogue.py", "from sluice import plan\n", "watch only wakes the cycle"),
     ("operator/sluice/observe/rogue.py", "from sluice import act\n", "observe reads"),
     ("operator/sluice/act/rogue.py", "import sluice_policies\n", "act carries out"),
+    ("operator/sluice/values/rogue.py", "import sluice.plan\n", "values know nobody"),
     ("images/agent/sluice_agent/rogue.py", "import kubernetes\n", "the agent carries"),
 ]
 

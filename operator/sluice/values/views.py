@@ -1,0 +1,30 @@
+"""What one cycle sees: a frozen view of a job, or of all that wait for a node. Made by observe, read by plan."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from sluice.values import records, streamjob
+
+
+@dataclasses.dataclass(frozen=True)
+class JobView:
+    """One StreamJob and everything of its own in the cluster."""
+
+    job: streamjob.StreamJob
+    pods: tuple[records.Pod, ...]  # with its label and in its namespace, by name; leftovers of a namesake included
+    rival: str  # "namespace/name" of the StreamJob that holds the same checkpoint, or nothing
+    lost_nodes: frozenset[str]  # nodes of its pods that are not Ready, or gone
+    now_s: float  # since 1970
+
+
+@dataclasses.dataclass(frozen=True)
+class FleetView:
+    """All executors that wait for a node, and the nodes they may get."""
+
+    jobs: Mapping[tuple[str, str], streamjob.StreamJob]  # those of the waiting executors
+    waiting: tuple[records.Pod, ...]  # executors behind our gate, not on their way out; by namespace and name
+    placed: tuple[records.Pod, ...]  # pods of those jobs that have a node already: drivers and executors
+    near: Mapping[tuple[str, str], tuple[records.Pod, ...]]  # by job: pods that its `placement.near` selects
+    nodes: tuple[records.Node, ...]  # by name
+    used: Mapping[str, records.Resources]  # by node: requests of everything on it that is not over
+    now_s: float  # since 1970
