@@ -82,6 +82,7 @@ def text(found: Mapping[str, str]) -> str:
 def _defaults(spec: Spec, split: memory.Split) -> dict[str, str]:
     """What a stream needs and Spark does not do by itself; a user's sparkConf may say otherwise."""
     found = {
+        "spark.blockManager.port": str(BLOCK_PORT),  # one that a NetworkPolicy can name
         "spark.executor.decommission.forceKillTimeout": "60s",
         # A driver that lives for months meets many lost executors; only many at once mean that something is wrong.
         "spark.executor.failuresValidityInterval": "1h",
