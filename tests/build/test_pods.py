@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from build import jobs, restricted
 from sluice import build
+from sluice.build import samples
 
 UNGUARDED = dataclasses.replace(jobs.AROUND, agent_image="")
 
@@ -215,3 +216,16 @@ def test_whatever_a_template_is_it_gives_pods_or_a_sentence(found):
         assert str(why).startswith("spec.")
         return
     assert objects[-1]["kind"] == "Pod"
+
+
+def test_samples_are_whole_pods_that_meet_no_pod_of_the_job():
+    job = jobs.job(executors={"template": spec(containers=[{"name": "tail", "image": "tail:1"}])})
+    of_driver, of_executor = samples.pods(job, jobs.REVISION, jobs.AROUND)
+    assert of_driver["metadata"]["name"] == "clicks-a1b2c3-0"
+    assert of_executor["metadata"]["name"] == "clicks-a1b2c3-0-exec-1"
+    images = {container["name"]: container["image"] for container in of_executor["spec"]["containers"]}
+    assert images == {"executor": jobs.SMALLEST["image"], "tail": "tail:1"}
+    accounts = [pod["spec"]["serviceAccountName"] for pod in (of_driver, of_executor)]
+    assert accounts == ["default", "default"]
+    theirs = samples.pods(jobs.job(serviceAccount={"name": "mine"}), jobs.REVISION, jobs.AROUND)
+    assert [pod["spec"]["serviceAccountName"] for pod in theirs] == ["mine", "mine"]

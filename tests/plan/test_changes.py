@@ -181,3 +181,10 @@ def test_what_is_spoken_of_a_spec_reads_back_as_the_same_spec(picked):
         more.update(changed)
     found = spec(**more)
     assert streamjob.read_spec(fields.nested(fields.spoken(found))) == found
+
+
+def test_a_restart_that_is_asked_for_is_a_change():
+    old, new = (streamjob.StreamJob("shop", "clicks", spec(), restarted=at) for at in ("", "16:00"))
+    assert changes.between(old, old) == ()
+    field = "metadata.annotations[sluice.dev/restarted-at]"
+    assert changes.between(old, new) == (changes.Change(field, "", "16:00", Asks.HANDOVER),)

@@ -35,7 +35,11 @@ def record(job: StreamJob) -> Body:
     return {"spec": spec, "restarted": job.restarted} if job.restarted else {"spec": spec}
 
 
-def recorded(found: Body) -> tuple[streamjob.Spec, str]:
-    """Spec and restart that a ConfigMap was made of; KeyError or ValueError if it is none of ours."""
-    said = json.loads(found["data"][RECORD])
-    return streamjob.read_spec(said["spec"]), said.get("restarted", "")
+def recorded(found: Body) -> StreamJob:
+    """The job that a ConfigMap was made of, what pods do not notice left at its default.
+
+    KeyError or ValueError if the ConfigMap is none of ours.
+    """
+    meta, said = found["metadata"], json.loads(found["data"][RECORD])
+    spec = streamjob.read_spec(said["spec"])
+    return StreamJob(meta["namespace"], meta["labels"][names.JOB], spec, restarted=said.get("restarted", ""))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sluice.build import config
-from sluice.values import fields
+from sluice.values import fields, names
 from sluice.values.fields import Asks
 from sluice.values.streamjob import Spec, StreamJob
 
@@ -63,6 +63,14 @@ def classify(old: Spec, new: Spec) -> tuple[Change, ...]:
         for path, before, after in fields.differences(field.read(old), field.read(new), field.path)
     ]
     return tuple(sorted(found, key=lambda change: (-change.asks, change.field)))
+
+
+def between(old: StreamJob, new: StreamJob) -> tuple[Change, ...]:
+    """The same of two jobs: a restart that was asked for is a change, too."""
+    found = classify(old.spec, new.spec)
+    if old.restarted == new.restarted:
+        return found
+    return (Change(f"metadata.annotations[{names.RESTARTED}]", old.restarted, new.restarted, Asks.HANDOVER), *found)
 
 
 def restarts(changes: Sequence[Change]) -> bool:
