@@ -12,6 +12,9 @@ import pytest
 
 from agent import fake_api
 from house import paths
+from sluice import build
+from sluice.build import agent
+from sluice.values import streamjob
 from sluice_agent import client, gates, settings
 
 TOLD = settings.Settings("clicks", "shop", fake_api.GATE, "sluice.dev/job=clicks,sluice.dev/role=executor", 30.0)
@@ -171,38 +174,38 @@ def start(server: str, account: pathlib.Path, **environment: str) -> subprocess.
 def test_the_process_lifts_says_so_survives_an_outage_and_ends_at_once(api, tmp_path):
     api.failing = [500, 0]
     api.add("exec-1", 31)
-    agent = start(api.url, tmp_path)
-    assert agent.stdout
-    lines = [agent.stdout.readline() for _ in range(4)]
+    process = start(api.url, tmp_path)
+    assert process.stdout
+    lines = [process.stdout.readline() for _ in range(4)]
     assert [line.split(maxsplit=3)[3].strip() for line in lines] == [
         "no",
         f"{urllib.parse.urlsplit(api.url).netloc}: Remote end closed connection without response",
         "exec-1 waited 31 s for the operator: it starts wherever it fits",
         "the API server answers again",
     ]
-    agent.send_signal(signal.SIGTERM)
-    assert agent.wait(1) == 0
-    agent.stdout.close()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(1) == 0
+    process.stdout.close()
 
 
 @pytest.mark.timeout(20)  # a process starts
 def test_the_process_ends_at_once_even_while_the_server_keeps_it_waiting(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        agent = start(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
+        process = start(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
         asked, _ = silent.accept()
         with asked:
             assert asked.recv(4).startswith(b"GET")
-            agent.send_signal(signal.SIGTERM)
-            assert agent.wait(1) == 0
-    assert agent.stdout
-    agent.stdout.close()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(1) == 0
+    assert process.stdout
+    process.stdout.close()
 
 
 @pytest.mark.timeout(20)  # a process starts
 def test_the_process_names_what_it_was_not_told(tmp_path):
-    agent = start("http://127.0.0.1:1", tmp_path, SLUICE_GATE="")
-    said, _ = agent.communicate()
-    assert (agent.returncode, said.splitlines()[-1]) == (
+    process = start("http://127.0.0.1:1", tmp_path, SLUICE_GATE="")
+    said, _ = process.communicate()
+    assert (process.returncode, said.splitlines()[-1]) == (
         1,
         "sluice_agent: SLUICE_GATE: must be set; the operator does so in the driver's pod",
     )
@@ -212,3 +215,10 @@ def test_one_connection_serves_many_looks(api, ask):
     for _ in range(5):
         gates.look(ask, TOLD)
     assert len(set(api.callers)) == 1
+
+
+def test_what_the_operator_writes_into_the_drivers_pod_is_what_the_agent_reads():
+    spec = streamjob.Spec("i:1", streamjob.Application("local:///a.py"), streamjob.Checkpoint("s3a://b/c"))
+    job = streamjob.StreamJob("shop", "clicks", spec)
+    container = agent.container(job, build.Surroundings(agent_image="a:1"))
+    assert settings.read({item["name"]: item["value"] for item in container["env"]}) == TOLD
