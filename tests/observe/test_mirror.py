@@ -178,7 +178,14 @@ def test_pods_of_a_streamjob_that_is_no_more_are_left_over_and_those_of_a_living
         bodies.of_job("gone", names.EXECUTOR, "e1"),
         leaving,
     )
-    assert [pod.name for pod in seen.mirror.leftovers()] == ["e1", "gone-driver"]
+    assert [pod.name for pod in seen.mirror.leftovers()] == ["e1", "e2", "gone-driver"]
+    assert [pod.name for pod in seen.mirror.leftovers(("team", "gone"))] == ["e1", "e2", "gone-driver"]
+    assert seen.mirror.leftovers(CLICKS) == ()
+
+
+def test_the_phase_of_every_job_is_known():
+    seen = Seen(bodies.streamjob("clicks", status={"phase": "Running"}), bodies.streamjob("taps"))
+    assert seen.mirror.phases() == {CLICKS: "Running", TAPS: ""}
 
 
 def test_room_is_what_all_pods_of_a_node_ask_for_until_they_are_over_or_gone():
@@ -273,5 +280,5 @@ def test_where_nodes_may_not_be_read_none_is_lost():
 def test_a_spec_that_became_unreadable_leaves_the_last_one_in_place():
     seen = Seen(bodies.streamjob(image="clicks:1"))
     seen.see(bodies.streamjob(driver={"memory": "lots"}))
-    assert "lots" in seen.view().job.refused
+    assert "lots" in seen.view().job.unreadable
     assert seen.view().job.spec.image == "clicks:1"

@@ -171,7 +171,7 @@ def test_a_streamjob_keeps_its_status_and_what_makes_a_revision():
         bodies.streamjob(status={"phase": "Running"}, meta_={"annotations": {names.RESTARTED: "now"}, "generation": 7})
     )
     assert (job.key, job.uid, job.generation) == (("team", "clicks"), "uid-of-clicks", 7)
-    assert (job.status, job.restarted, job.refused) == ({"phase": "Running"}, "now", "")
+    assert (job.status, job.restarted, job.unreadable) == ({"phase": "Running"}, "now", "")
     assert job.spec.image == "clicks:1"
 
 
@@ -186,5 +186,5 @@ def test_a_streamjob_keeps_its_status_and_what_makes_a_revision():
 )
 def test_a_spec_that_the_schema_let_through_and_nobody_can_read_is_a_sentence_not_an_end(spec, sentence):
     job = records.read_streamjob(bodies.streamjob(**spec))
-    assert sentence in job.refused
+    assert sentence in job.unreadable
     assert job.spec.image == ""

@@ -4,11 +4,12 @@ import asyncio
 
 from sluice.act import objects, patches, stories
 from sluice.act.written import Written
-from sluice.transport import failures, wire
+from sluice.transport import failures
+from sluice.transport import wire as transport
 from sluice.values import outcomes, steps, streamjob
 
 
-async def carry_out(wanted: steps.Steps, line: wire.Wire) -> outcomes.Outcome:
+async def carry_out(wanted: steps.Steps, wire: transport.Wire) -> outcomes.Outcome:
     """The steps of a stage side by side, all of them; the first stage with a failure is the last.
 
     LostLeadership passes through: then nothing more is written, and there is nobody to tell.
@@ -16,7 +17,7 @@ async def carry_out(wanted: steps.Steps, line: wire.Wire) -> outcomes.Outcome:
     done: list[steps.Step] = []
     bodies: list[streamjob.Body] = []
     for stage in wanted.stages:
-        written = await _together(stage, line)
+        written = await _together(stage, wire)
         done += [one.step for one in written if one.failure is None]
         bodies += [one.body for one in written if one.body is not None]
         failed = tuple(one.failure for one in written if one.failure is not None)
@@ -25,7 +26,7 @@ async def carry_out(wanted: steps.Steps, line: wire.Wire) -> outcomes.Outcome:
     return outcomes.Outcome(tuple(done), (), tuple(bodies))
 
 
-async def _together(stage: tuple[steps.Step, ...], line: wire.Wire) -> list[Written]:
+async def _together(stage: tuple[steps.Step, ...], line: transport.Wire) -> list[Written]:
     """Waits for all, whatever becomes of one: a write that is under way is not to be forgotten."""
     found = await asyncio.gather(*(_one(step, line) for step in stage), return_exceptions=True)
     for one in found:
@@ -34,14 +35,14 @@ async def _together(stage: tuple[steps.Step, ...], line: wire.Wire) -> list[Writ
     return [one for one in found if not isinstance(one, BaseException)]
 
 
-async def _one(step: steps.Step, line: wire.Wire) -> Written:
+async def _one(step: steps.Step, line: transport.Wire) -> Written:
     try:
         return await _write(step, line)
     except failures.Unavailable as why:
         return Written(step, failure=outcomes.Failure(step, "Unavailable", str(why)))
 
 
-async def _write(step: steps.Step, line: wire.Wire) -> Written:
+async def _write(step: steps.Step, line: transport.Wire) -> Written:
     match step:
         case steps.RecordStatus():
             return await patches.record_status(step, line)

@@ -107,13 +107,17 @@ class Mirror:
             now_s=now_s,
         )
 
-    def leftovers(self) -> tuple[slim.Pod, ...]:
-        """Pods of StreamJobs that are no more; ask only when StreamJobs and pods have been listed.
+    def leftovers(self, key: Key | None = None) -> tuple[slim.Pod, ...]:
+        """Pods of one StreamJob, or of any, that is no more; ask only when StreamJobs and pods have been listed.
 
         What a living namesake should get rid of is in its own view.
         """
-        gone = [key for key in self._of_job if key not in self._jobs]
-        return tuple(pod for key in sorted(gone) for pod in self._pods_of(key) if not pod.deleting)
+        gone = sorted(self._of_job.keys() - self._jobs.keys()) if key is None else [key]
+        return tuple(pod for lost in gone if lost not in self._jobs for pod in self._pods_of(lost))
+
+    def phases(self) -> dict[Key, str]:
+        """What the status of every job says."""
+        return {key: job.status.get("phase", "") for key, job in self._jobs.items()}
 
     def _see_streamjob(self, kind: str | None, body: Body, *, ours: bool) -> None:
         new = records.read_streamjob(body)
@@ -123,7 +127,7 @@ class Mirror:
                 self._bury_streamjob(old)
             self._bury(new.uid)
         elif new.uid not in self._graves and not _is_older(body, old):
-            if new.refused and old is not None and old.uid == new.uid:
+            if new.unreadable and old is not None and old.uid == new.uid:
                 new = dataclasses.replace(new, spec=old.spec)
             self._turn_streamjob(old, new, ours=ours)
 

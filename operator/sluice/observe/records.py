@@ -15,9 +15,9 @@ _UNREADABLE = streamjob.Spec(image="", application=streamjob.Application(""), ch
 
 
 def read_streamjob(body: Body) -> streamjob.StreamJob:
-    """A StreamJob; one whose spec the schema let through and we cannot read says so in `refused`."""
+    """A StreamJob; one whose spec the schema let through and we cannot read says so in `unreadable`."""
     meta = body["metadata"]
-    spec, refused = _spec(body.get("spec") or {})
+    spec, unreadable = _spec(body.get("spec") or {})
     return streamjob.StreamJob(
         namespace=sys.intern(meta["namespace"]),
         name=meta["name"],
@@ -29,7 +29,7 @@ def read_streamjob(body: Body) -> streamjob.StreamJob:
         deleting="deletionTimestamp" in meta,
         restarted=(meta.get("annotations") or {}).get(names.RESTARTED, ""),
         status=body.get("status") or {},
-        refused=refused,
+        unreadable=unreadable,
     )
 
 

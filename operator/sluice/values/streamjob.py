@@ -139,7 +139,7 @@ class StreamJob:
     deleting: bool = False
     restarted: str = ""  # the annotation `names.RESTARTED`
     status: Body = dataclasses.field(default_factory=dict)
-    refused: str = ""  # why its spec cannot be read: `spec` is then the last that could, or an empty one
+    unreadable: str = ""  # why its spec cannot be read: `spec` is then the last that could, or an empty one
 
     @property
     def key(self) -> tuple[str, str]:
