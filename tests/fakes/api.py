@@ -8,7 +8,7 @@ kube.calls                        # all that were made, in order
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from fakes import calls, patching, routes, store
 from sluice.transport import credentials, paths, wire
 
 Body = dict[str, Any]
+Hook = Callable[[calls.Call], Awaitable[object] | None]  # what it returns is waited for
 
 
 class FakeApi:
@@ -26,9 +27,9 @@ class FakeApi:
     def __init__(self) -> None:
         self.store = store.Store()
         self.calls: list[calls.Call] = []
-        self.before_write: Callable[[calls.Call], None] = lambda _: None
-        self.after_write: Callable[[calls.Call], None] = lambda _: None
-        self.before_read: Callable[[calls.Call], None] = lambda _: None
+        self.before_write: Hook = lambda _: None
+        self.after_write: Hook = lambda _: None
+        self.before_read: Hook = lambda _: None
         self.url = ""
 
     async def __aenter__(self) -> Self:

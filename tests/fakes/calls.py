@@ -23,9 +23,18 @@ class Call:
 class Refuse(Exception):
     """The API server says no: nothing was done."""
 
-    def __init__(self, status: int, reason: str, message: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        message: str,
+        headers: dict[str, str] | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
-        self.status, self.reason, self.message, self.headers = status, reason, message, headers or {}
+        self.status, self.headers = status, headers or {}
+        self.body = {"kind": "Status", "status": "Failure", "code": status, "reason": reason, "message": message}
+        self.body |= {"details": details} if details else {}
 
 
 class Cut(Exception):

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import dataclasses
 import re
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -34,7 +35,7 @@ class Routes:
         try:
             answer = await self._answer(asked, call)
         except calls.Refuse as no:
-            answer = _status(no)
+            answer = _json(no.body, no.status, no.headers)
         except calls.Cut:
             if asked.transport is not None:
                 asked.transport.abort()
@@ -45,11 +46,11 @@ class Routes:
     async def _answer(self, asked: web.Request, call: calls.Call) -> web.StreamResponse:
         at = _at(call.path)
         if call.method != "GET":
-            self._kube.before_write(call)
+            await _finish(self._kube.before_write(call))
             body = self._write(asked.content_type, call, at)
-            self._kube.after_write(call)
+            await _finish(self._kube.after_write(call))
             return _json(_shown(asked, body), 201 if call.method == "POST" else 200)
-        self._kube.before_read(call)
+        await _finish(self._kube.before_read(call))
         if call.query.get("watch"):
             return await self._watch(asked, call, at)
         return _json(_shown(asked, self._find(at)) if at[2] else self._list(call, at))
@@ -169,6 +170,11 @@ def _wanted(call: calls.Call, at: store.At) -> Any:
     return wanted
 
 
+async def _finish(hooked: Awaitable[object] | None) -> None:
+    if hooked is not None:
+        await hooked
+
+
 def _at(path: str) -> store.At:
     found = _PATH.fullmatch(path)
     if not found:
@@ -196,11 +202,6 @@ def _shown(asked: web.Request, body: Body) -> Body:
 
 def _no(status: int, reason: str, message: str) -> Exception:
     return calls.Refuse(status, reason, message)
-
-
-def _status(no: calls.Refuse) -> web.Response:
-    body = {"kind": "Status", "status": "Failure", "code": no.status, "reason": no.reason, "message": no.message}
-    return _json(body, no.status, no.headers)
 
 
 def _json(body: Body, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:

@@ -68,6 +68,10 @@ class Store:
         """Nobody listens any more."""
         self._heard.pop(heard, None)
 
+    def watches(self) -> int:
+        """How many listen."""
+        return len(self._heard)
+
     def bookmark(self) -> None:
         """Tells every watch the present version."""
         for heard in self._heard:

@@ -41,6 +41,10 @@ class ListWatch:
         self._line, self._path, self._memory, self._query, self._dice = line, path, memory, query or {}, dice
         self._version: str | None = None  # what has been seen; None: nothing that can be followed
 
+    def pause_s(self, failed: int) -> float:
+        """How long to wait after so many failures in a row."""
+        return min(_LONGEST_S, _FIRST_S * 2.0**failed) * self._dice() if failed else 0.0
+
     async def run(self) -> None:
         """Lists and follows, with growing pauses while that fails."""
         failed = 0
@@ -56,10 +60,7 @@ class ListWatch:
                     self._version = None
             lived_s = asyncio.get_running_loop().time() - began_s
             failed = 0 if lived_s > _SHORT_S else failed + 1
-            await asyncio.sleep(self._pause_s(failed))
-
-    def _pause_s(self, failed: int) -> float:
-        return min(_LONGEST_S, _FIRST_S * 2.0**failed) * self._dice() if failed else 0.0
+            await asyncio.sleep(self.pause_s(failed))
 
     async def _list(self) -> None:
         """From the leader of etcd, not from a cache: an old list could hide a driver that runs."""

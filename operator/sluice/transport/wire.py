@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import random
 import socket
+import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import Self
@@ -95,7 +96,10 @@ class Wire:
             ssl=self._who.trust or True, limit=0, keepalive_timeout=_KEEP_S, socket_factory=_socket
         )
         self._session = aiohttp.ClientSession(
-            connector=connector, auto_decompress=False, headers={"Accept-Encoding": "identity", "User-Agent": "sluice"}
+            connector=connector,
+            auto_decompress=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "sluice"},
+            trace_configs=[_fence(self._may_write)],
         )
         return self
 
@@ -148,9 +152,6 @@ class Wire:
 
     async def _try(self, wanted: Call) -> Answer:
         async with self._slots:
-            # Asked again before each attempt, as late as can be: a pause in between may have cost us the lead.
-            if wanted.writes and not self._may_write():
-                raise failures.LostLeadership(f"{wanted.method} {wanted.path}")
             answer = await self._send(wanted)
         self.counts[wanted.method, paths.plural(wanted.path), answer.status] += 1
         return answer
@@ -166,6 +167,7 @@ class Wire:
                 data=wanted.payload,
                 headers={**wanted.headers, **self._who.headers()},
                 timeout=patience,
+                trace_request_ctx=wanted,
             ) as got:
                 return Answer(got.status, await got.read(), _seconds(got.headers.get("Retry-After")))
         except (aiohttp.ClientError, TimeoutError, OSError) as why:
@@ -183,6 +185,23 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             for line in whole:
                 if line:
                     yield line
+
+
+def _fence(may_write: Callable[[], bool]) -> aiohttp.TraceConfig:
+    """Asks whether we lead at every attempt, once its connection is there: nothing is awaited between that and sending.
+
+    Whoever was frozen over a retry, ours or aiohttp's own, wakes up here.
+    """
+
+    async def ask(_: aiohttp.ClientSession, sent: types.SimpleNamespace, __: object) -> None:
+        wanted = sent.trace_request_ctx
+        if isinstance(wanted, Call) and wanted.writes and not may_write():
+            raise failures.LostLeadership(f"{wanted.method} {wanted.path}")
+
+    fence = aiohttp.TraceConfig()
+    fence.on_connection_create_end.append(ask)
+    fence.on_connection_reuseconn.append(ask)
+    return fence
 
 
 def _seconds(header: str | None) -> float | None:
