@@ -12,7 +12,8 @@ import pytest
 from house import paths
 from layout import tree
 
-WRITE_VERBS = re.compile(r"^(create|patch|delete|replace|apply|evict)(_|$)")
+WRITE_VERBS = re.compile(r"^((create|patch|delete|apply|evict)(_|$)|replace_)")  # dataclasses.replace writes nothing
+OTHER_WRITERS = ("operator/sluice/lease.py", "operator/sluice/cli/")  # its own Lease; the hand of whoever typed it
 CLOCK_CALLS = {"now", "today", "utcnow"}
 
 
@@ -29,7 +30,13 @@ def clock_calls(source: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "file", [f for f in tree.python_files("operator", "images/agent") if "act" not in f.parts], ids=tree.name
+    "file",
+    [
+        file
+        for file in tree.python_files("operator", "images/agent")
+        if "act" not in file.parts and not tree.name(file).startswith(OTHER_WRITERS)
+    ],
+    ids=tree.name,
 )
 def test_only_act_calls_the_write_verbs_of_a_client(file):
     assert writes(file.read_text()) == []
