@@ -260,6 +260,8 @@ def _unpack(desk: stages.Desk) -> None:
 
 
 def _before(image: images.Image) -> tuple[str, ...]:
+    if image.on:
+        return (f"image {image.on.name}",)
     more = ("build coredns",) if image is images.COREDNS else ()
     return ("base" if image.on_base else "packages", *more)
 

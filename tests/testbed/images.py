@@ -28,6 +28,7 @@ class Image:
     dockerfile: pathlib.Path
     inputs: tuple[pathlib.Path, ...]
     on_base: bool = True
+    on: "Image | None" = None  # another image of ours, in the base's stead
 
     def ref(self) -> str:
         """What a manifest calls it. `SLUICE_REGISTRY` says where a cluster of your own finds the images."""
@@ -35,10 +36,19 @@ class Image:
 
     def key(self) -> str:
         """The hash of all that goes into the image."""
-        digest = hashlib.sha256(base_key().encode() if self.on_base else b"")
+        digest = hashlib.sha256(self._key_below().encode())
         for file in (self.dockerfile, *_files(self.inputs)):
             digest.update(str(file.relative_to(paths.ROOT)).encode() + b"\0" + file.read_bytes() + b"\0")
         return digest.hexdigest()[:16] + _built_parts(self.name)
+
+    def _key_below(self) -> str:
+        if self.on:
+            return self.on.key()
+        return base_key() if self.on_base else ""
+
+    def local(self) -> str:
+        """What this machine calls it, whatever a manifest does."""
+        return f"localhost/{self.name}:{self.tag}"
 
     def layout(self) -> pathlib.Path:
         """The built image as a folder of layers (an OCI layout)."""
@@ -51,9 +61,10 @@ class Image:
 
     def build(self, desk: stages.Desk) -> None:
         """Builds the image and writes what changed of it into its layout."""
-        layout, name = self.layout(), f"localhost/{self.name}:{self.tag}"
+        layout, name = self.layout(), self.local()
         context = self._context(desk)
-        args = ["--build-arg", f"BASE_IMAGE={base_ref()}"] if self.on_base else []
+        below = self.on.local() if self.on else base_ref()
+        args = ["--build-arg", f"BASE_IMAGE={below}"] if self.on_base else []
         desk.shell.run(
             *_buildah("bud", "--layers", "--isolation", "chroot", "--network", "host", "--pull-never"),
             *args, "-t", name, "-f", self.dockerfile, context, env=_env(),
@@ -123,7 +134,11 @@ SPARK = Image(
     "spark",
     versions.SPARK,
     _SPARK / "Dockerfile",
-    (_LOCKS / "build.txt", _LOCKS / "spark.txt", *(_SPARK / n for n in ("ivy.xml", "jars.sha256", "entrypoint.sh"))),
+    (
+        _LOCKS / "build.txt",
+        _LOCKS / "spark.txt",
+        *(_SPARK / n for n in ("ivy.xml", "jars.sha256", "entrypoint.sh", "decom.sh")),
+    ),
 )
 AGENT = Image("agent", "dev", _AGENT / "Dockerfile", (_POLICIES, _AGENT / "sluice_agent"))
 OPERATOR = Image(
@@ -132,7 +147,15 @@ OPERATOR = Image(
     paths.ROOT / "Dockerfile",
     (_LOCKS / "operator.txt", _POLICIES, paths.ROOT / "operator" / "sluice"),
 )
-ALL = (SPARK, KAFKA, PROMETHEUS, OPERATOR, S3, AGENT, COREDNS, PAUSE)
+_PIPELINES = paths.ROOT / "crds" / "examples"
+EXAMPLES = Image(
+    "examples",
+    "dev",
+    paths.ROOT / "images" / "examples" / "Dockerfile",
+    (*sorted(_PIPELINES.glob("*.py")), *_PIPELINES.glob("*.java")),
+    on=SPARK,
+)
+ALL = (SPARK, EXAMPLES, KAFKA, PROMETHEUS, OPERATOR, S3, AGENT, COREDNS, PAUSE)
 
 
 def base_key() -> str:
