@@ -52,7 +52,7 @@ class Cycle:
         if view is None:
             self._refused.pop(key, None)
             return await self._do(key, gone.plan(self._seen.leftovers(key)))
-        verdict = life.judge(await self._completed(view), self._around)
+        verdict = life.judge(await self._filled_in(view), self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
         recorded, told, given_up = status.record(view, verdict), status.tell(view, verdict), retry_place.deletes(view)
@@ -60,7 +60,7 @@ class Cycle:
         stages = tuple(stage for stage in ((*recorded, *told), given_up, *verdict.stages) if stage)
         return await self._do(key, steps.Steps(stages, verdict.look_again_s))
 
-    async def _completed(self, view: views.JobView) -> views.JobView:
+    async def _filled_in(self, view: views.JobView) -> views.JobView:
         """The view with what only a rare job needs: a refusal, and what its driver was made of if that has changed."""
         refused = self._refused.get(view.job.key)
         revision = view.job.status.get("revision")
