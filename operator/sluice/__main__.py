@@ -1,6 +1,7 @@
-"""``python -m sluice``: the operator's front door, and the `sluice` command's. There is no cycle to run yet."""
+"""``python -m sluice``: the `sluice` command's front door; without a verb, the operator's."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -12,20 +13,34 @@ VERBS = (plan, simulate)
 
 def main(given: Sequence[str] | None = None) -> int:
     """Reads the words and answers; 2 for words that make no sense, 1 for a file that does not."""
-    parser = argparse.ArgumentParser(prog="sluice", description="A Kubernetes operator for Spark streaming jobs.")
+    about = "A Kubernetes operator for Spark streaming jobs. Without a verb: that operator, told by SLUICE_*."
+    parser = argparse.ArgumentParser(prog="sluice", description=about)
     parser.add_argument("--version", action="version", version=f"sluice {sluice.__version__}")
     verbs = parser.add_subparsers(metavar="VERB")
     for verb in VERBS:
         verb.add(verbs)
     words = parser.parse_args(given)
-    if "run" not in words:
-        parser.error("this build has no operator to run yet; say a verb, or --help")
     try:
+        if "run" not in words:
+            return _operate()
         print(words.run(words))
     except (ValueError, OSError) as why:
         print(f"sluice: {why}", file=sys.stderr)
         return 1
     return 0
+
+
+def _operate() -> int:
+    import asyncio  # noqa: PLC0415  # the command line is quick because it brings none of this
+
+    import uvloop  # noqa: PLC0415
+
+    from sluice import main as operator  # noqa: PLC0415
+    from sluice import settings  # noqa: PLC0415
+
+    told = settings.read(os.environ)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(operator.operate(told))
 
 
 if __name__ == "__main__":

@@ -134,7 +134,11 @@ SPARK = Image(
     "spark",
     versions.SPARK,
     _SPARK / "Dockerfile",
-    (_LOCKS / "build.txt", _LOCKS / "spark.txt", *(_SPARK / n for n in ("ivy.xml", "jars.sha256", "entrypoint.sh"))),
+    (
+        _LOCKS / "build.txt",
+        _LOCKS / "spark.txt",
+        *(_SPARK / n for n in ("ivy.xml", "jars.sha256", "entrypoint.sh", "decom.sh")),
+    ),
 )
 AGENT = Image("agent", "dev", _AGENT / "Dockerfile", (_POLICIES, _AGENT / "sluice_agent"))
 OPERATOR = Image(

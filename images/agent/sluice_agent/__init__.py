@@ -1,6 +1,6 @@
-"""The agent: a small sidecar of the driver pod that decides per batch what :mod:`sluice_policies` says.
+"""The agent: a small sidecar of the driver pod. It lifts gates when the operator is silent: :mod:`sluice_agent.gates`.
 
-Standard library and the policies only: its image has nothing else.
+Standard library and :mod:`sluice_policies` only: its image has nothing else.
 """
 
 __version__ = "0.1.0"

@@ -1,17 +1,25 @@
-"""`sluice plan`: what a policy would move in a snapshot, why, and what it would cost. Reads a file, changes nothing."""
+"""`sluice plan`: what would happen, and nothing does.
+
+``-f`` a StreamJob: what its change asks for, field by field, and what the API server says to it. ``--snapshot`` a dump:
+what a policy would move, why, and what that would cost.
+"""
 
 import argparse
 import pathlib
 
 import sluice_policies
-from sluice.cli import arguments
+from sluice.cli import arguments, proposal
 from sluice_policies import model, moves
 
 
 def add(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The words of this verb."""
-    words = verbs.add_parser("plan", help="what a policy would move in a snapshot, and why")
-    words.add_argument("--snapshot", required=True, type=pathlib.Path, metavar="FILE", help="a dump, as JSON")
+    words = verbs.add_parser("plan", help="what a changed StreamJob, or a policy, would do, and why")
+    what = words.add_mutually_exclusive_group(required=True)
+    what.add_argument("-f", "--file", type=pathlib.Path, metavar="FILE", help="a StreamJob, as you would apply it")
+    what.add_argument("--snapshot", type=pathlib.Path, metavar="FILE", help="a dump, as JSON")
+    words.add_argument("--against", type=pathlib.Path, metavar="FILE", help="the job as it was; asks no cluster")
+    words.add_argument("-n", "--namespace", default="", help="with -f: where the job is, if its file does not say")
     words.add_argument("--policy", default="consolidate", choices=sorted(sluice_policies.REGISTRY))
     words.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="an argument of the policy")
     words.add_argument("--compare", action="store_true", help="all policies, a line each")
@@ -21,6 +29,9 @@ def add(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 def run(words: argparse.Namespace) -> str:
     """What to print; ValueError or OSError for what the user got wrong."""
+    if words.file:
+        found = proposal.look(words.file, words.against, words.namespace)
+        return found.to_json() if words.json else found.explain()
     snapshot = read(words.snapshot)
     if words.compare:
         return compare(snapshot)

@@ -28,6 +28,13 @@ class Create:
 
 
 @dataclasses.dataclass(frozen=True)
+class Try:
+    """Asks whether an object would be taken, and makes none. After: nothing. Before: the driver that would make it."""
+
+    manifest: Body
+
+
+@dataclasses.dataclass(frozen=True)
 class Delete:
     """Takes exactly this object away. After: RecordStatus. One that is gone, or another of its name, is fine."""
 
@@ -54,7 +61,7 @@ class PatchPod:
 
 @dataclasses.dataclass(frozen=True)
 class Tell:
-    """A Kubernetes event about a StreamJob. After: what it tells of."""
+    """A Kubernetes event about a StreamJob. After: nothing. Before: what it tells of. A lost one stops nothing."""
 
     namespace: str
     name: str
@@ -64,7 +71,7 @@ class Tell:
     message: str
 
 
-Step = RecordStatus | Create | Delete | PatchPod | Tell
+Step = RecordStatus | Create | Try | Delete | PatchPod | Tell
 
 
 @dataclasses.dataclass(frozen=True)

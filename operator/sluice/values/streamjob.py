@@ -5,6 +5,7 @@ the same defaults for a file that has not been there yet, and says which field i
 """
 
 import dataclasses
+import posixpath
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -44,6 +45,17 @@ class Checkpoint:
 
     location: str
     claim: str = ""
+
+    @property
+    def path(self) -> str:
+        """A location on a claim, as short as it can be said."""
+        return posixpath.normpath("/" + self.location.lstrip("/"))
+
+    @property
+    def mount(self) -> str:
+        """Where the claim is mounted: at the parent, so that jobs that share a claim have a folder each."""
+        parent = posixpath.dirname(self.path)
+        return self.path if parent == "/" else parent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,6 +151,7 @@ class StreamJob:
     deleting: bool = False
     restarted: str = ""  # the annotation `names.RESTARTED`
     status: Body = dataclasses.field(default_factory=dict)
+    unreadable: str = ""  # why its spec cannot be read: `spec` is then the last that could, or an empty one
 
     @property
     def key(self) -> tuple[str, str]:

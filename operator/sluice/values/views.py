@@ -15,6 +15,8 @@ class JobView:
     rival: str  # "namespace/name" of the StreamJob that holds the same checkpoint, or nothing
     lost_nodes: frozenset[str]  # nodes of its pods that are not Ready, or gone
     now_s: float  # since 1970
+    refused: str = ""  # the API server's sentence, if it last refused what the job needs
+    former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
 
 
 @dataclasses.dataclass(frozen=True)

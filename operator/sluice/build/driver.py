@@ -1,0 +1,83 @@
+"""The driver's pod: Spark in client mode, started as every Spark image expects; the agent beside it."""
+
+from sluice.build import agent, conf, merge, mounts, owner, pods
+from sluice.build.surroundings import Surroundings
+from sluice.values import names
+from sluice.values.streamjob import Body, StreamJob
+
+_CONF_VOLUME = "sluice-conf"
+_AFTER_DRAIN_S = 20  # for what Spark does at its end
+_TEMPLATE = "spec.driver.template"
+
+
+def pod(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> Body:
+    """The manifest; ValueError names what is wrong with the user's template."""
+    metadata, theirs = pods.template(job.spec.driver.template, _TEMPLATE)
+    account = job.spec.account.name or names.account(job.name)
+    under = merge.lay(theirs, _defaults(job, account, around), f"{_TEMPLATE}.spec")
+    ours = merge.lay(_must(job, revision, attempt, around), under)
+    labels = {names.ROLE: names.DRIVER, names.REVISION: revision, names.ATTEMPT: str(attempt)}
+    found = owner.metadata(job, names.driver_pod(job.name, revision, attempt), labels)
+    main = {"kubectl.kubernetes.io/default-container": names.DRIVER_CONTAINER}
+    found["labels"] = pods.notes(metadata.get("labels"), found["labels"], f"{_TEMPLATE}.metadata.labels")
+    found["annotations"] = pods.notes(metadata.get("annotations"), main, f"{_TEMPLATE}.metadata.annotations")
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": found, "spec": pods.secured(ours, f"{_TEMPLATE}.spec")}
+
+
+def _defaults(job: StreamJob, account: str, around: Surroundings) -> Body:
+    container = {
+        "name": names.DRIVER_CONTAINER,
+        "env": _env(),
+        "resources": {"requests": {"cpu": str(job.spec.driver.cores)}},
+        "ports": [
+            {"name": "driver-rpc", "containerPort": conf.DRIVER_PORT, "protocol": "TCP"},
+            {"name": "blockmanager", "containerPort": conf.BLOCK_PORT, "protocol": "TCP"},
+            {"name": "spark-ui", "containerPort": conf.UI_PORT, "protocol": "TCP"},
+        ],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+    sidecars = {"initContainers": [agent.container(job, around)]} if around.agent_image else {}
+    return {**pods.defaults(account), "containers": [container], **sidecars}
+
+
+def _must(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> Body:
+    spec = job.spec
+    size = f"{spec.driver.memory_bytes >> 20}Mi"
+    container = {
+        "name": names.DRIVER_CONTAINER,
+        "image": spec.image,
+        "imagePullPolicy": spec.image_pull_policy,
+        "args": _words(job, names.driver_pod(job.name, revision, attempt), attempt),
+        "env": _env(),
+        "resources": {"requests": {"memory": size}, "limits": {"memory": size}},
+        "volumeMounts": [
+            {"name": _CONF_VOLUME, "mountPath": conf.FOLDER, "readOnly": True},
+            *mounts.volume_mounts(spec.checkpoint),
+        ],
+    }
+    volumes = [{"name": _CONF_VOLUME, "configMap": {"name": names.config_map(job.name, revision)}}]
+    found = {
+        "serviceAccountName": spec.account.name or names.account(job.name),
+        "automountServiceAccountToken": True,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": round(spec.update.drain_timeout_s) + _AFTER_DRAIN_S,
+        "imagePullSecrets": [{"name": name} for name in spec.image_pull_secrets],
+        "containers": [container],
+        "volumes": [*volumes, *mounts.volumes(spec.checkpoint)],
+    }
+    return {**found, "initContainers": [agent.container(job, around)]} if around.agent_image else found
+
+
+def _words(job: StreamJob, name: str, attempt: int) -> list[str]:
+    application = job.spec.application
+    words = ["driver", "--load-spark-defaults", "--properties-file", f"{conf.FOLDER}/{conf.PROPERTIES}"]
+    for key, value in sorted(conf.of_the_pod(name, attempt).items()):
+        words += ["--conf", f"{key}={value}"]
+    if application.main_class:
+        words += ["--class", application.main_class]
+    return [*words, application.file, *application.args]
+
+
+def _env() -> list[Body]:
+    address = {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}
+    return [{"name": "POD_IP", "valueFrom": address}, {"name": "SPARK_DRIVER_BIND_ADDRESS", "valueFrom": address}]

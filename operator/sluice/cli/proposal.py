@@ -1,0 +1,138 @@
+"""What a StreamJob's file would change: compared with the job that stands, or another file. For `sluice plan -f`."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from sluice import build
+from sluice.act import dry_run
+from sluice.build import samples
+from sluice.plan import changes
+from sluice.values import names, streamjob
+from sluice.values.streamjob import Body, Spec, StreamJob
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposal:
+    """A job as it would be, what it is now if it is, and what the API server said of it."""
+
+    job: StreamJob
+    old: StreamJob | None
+    heard: tuple[str, ...]
+
+    @property
+    def found(self) -> tuple[changes.Change, ...]:
+        """Field by field."""
+        return changes.between(self.old, self.job) if self.old else ()
+
+    @property
+    def verdict(self) -> str:
+        """What it all leads to."""
+        if not self.old:
+            return "a new job: suspended, so nothing starts yet" if self.job.spec.suspend else "a new job: it starts"
+        return changes.verdict(self.found, self.job.spec)
+
+    def steps(self) -> Iterator[str]:
+        """What would be done, in its order."""
+        new, old = changes.revision(self.job), changes.revision(self.old) if self.old else ""
+        if new == old or self.job.spec.suspend:
+            return
+        if old:
+            yield f"drivers of revision {old} end, and their executors"
+        for manifest in build.objects(self.job, new, 1, build.Surroundings()):
+            yield f"{manifest['kind']} {manifest['metadata']['name']}"
+
+    def explain(self) -> str:
+        """As a person reads it."""
+        new, old = changes.revision(self.job), changes.revision(self.old) if self.old else "none"
+        lines = [f"StreamJob {self.job.namespace}/{self.job.name}: revision {old} → {new}"]
+        lines += [f"  {change.explain()}" for change in self.found]
+        lines += [self.verdict, *(f"  {step}" for step in self.steps()), *self.heard]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """For programs."""
+        return json.dumps(
+            {
+                "namespace": self.job.namespace,
+                "name": self.job.name,
+                "revision": {
+                    "before": changes.revision(self.old) if self.old else None,
+                    "after": changes.revision(self.job),
+                },
+                "changes": [{**dataclasses.asdict(c), "asks": c.asks.name.lower()} for c in self.found],
+                "verdict": self.verdict,
+                "steps": list(self.steps()),
+                "heard": list(self.heard),
+            },
+            indent=1,
+        )
+
+
+def look(file: pathlib.Path, against: pathlib.Path | None, namespace: str) -> Proposal:
+    """The proposal in a file; ValueError says what is wrong with it, or why the API server would refuse it."""
+    body = _read(file, namespace)
+    job = _job(file, body)
+    build.objects(job, changes.revision(job), 1, build.Surroundings())  # what no pod can be made of is said here
+    if against:
+        return Proposal(job, _job(against, _read(against, namespace)), ())
+    try:
+        return _asked(dry_run.Asker(), file, body)
+    except dry_run.NoCluster as why:
+        heard = f"no cluster was asked ({why}); --against FILE compares with the job as it was"
+        return Proposal(job, None, (heard,))
+
+
+def _asked(api: dry_run.Asker, file: pathlib.Path, body: Body) -> Proposal:
+    meta = body["metadata"]
+    stands = api.read(meta["namespace"], meta["name"])
+    job = _job(file, api.applied(body))
+    for pod in samples.pods(job, changes.revision(job), build.Surroundings()):
+        try:
+            api.made(pod)
+        except ValueError as why:
+            role = pod["metadata"]["labels"][names.ROLE]
+            raise ValueError(f"the API server would refuse the {role}'s pod: {why}") from None
+    heard = "the API server would take the StreamJob, its driver and its executors"
+    return Proposal(job, _job(file, stands) if stands else None, (heard,))
+
+
+def _read(file: pathlib.Path, namespace: str) -> dict[str, Any]:
+    """The one StreamJob of a file."""
+    try:
+        found = [part for part in yaml.safe_load_all(file.read_text()) if part]
+    except (yaml.YAMLError, UnicodeDecodeError) as why:
+        raise ValueError(f"{file}: {why}") from None
+    jobs = [part for part in found if isinstance(part, dict) and part.get("kind") == names.KIND]
+    if len(jobs) != 1:
+        raise ValueError(f"{file}: {len(jobs)} of kind {names.KIND}; allowed is one")
+    meta = jobs[0].get("metadata")
+    if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
+        raise ValueError(f"{file}: metadata.name is missing")
+    return {**jobs[0], "metadata": {**meta, "namespace": namespace or meta.get("namespace") or "default"}}
+
+
+def _job(file: pathlib.Path, body: Body) -> StreamJob:
+    meta = body["metadata"]
+    return StreamJob(
+        namespace=meta["namespace"],
+        name=meta["name"],
+        spec=_spec(file, body.get("spec")),
+        uid=meta.get("uid", ""),
+        restarted=(meta.get("annotations") or {}).get(names.RESTARTED, ""),
+    )
+
+
+def _spec(file: pathlib.Path, found: Any) -> Spec:
+    try:
+        if not isinstance(found, Mapping):
+            raise ValueError("spec is missing")
+        return streamjob.read_spec(found)
+    except ValueError as why:
+        raise ValueError(f"{file}: {why}") from None
+    except (AttributeError, KeyError, TypeError) as why:
+        raise ValueError(f"{file}: spec is not as `kubectl explain streamjob.spec` says: {why}") from None

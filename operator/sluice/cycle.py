@@ -1,0 +1,93 @@
+"""One look at a job, or at all executors that wait: observe → plan → act. The same whatever woke it."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from sluice import act, build, metrics
+from sluice.build import config
+from sluice.observe import mirror, revisions
+from sluice.plan import changes, gone, life, placement, retry_place, status
+from sluice.transport import wire
+from sluice.values import steps, views
+
+Key = tuple[str, str]  # namespace and name of a StreamJob
+_REFUSED_S, _LONGEST_REFUSED_S = 5.0, 60.0
+_SOON_S = {"Conflict": 0.5, "Gone": 0.5, "Unavailable": 5.0}
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """What the API server would not do for a job, and how often it said so."""
+
+    sentence: str
+    times: int
+
+
+class Cycle:
+    """What all looks share. Remembers nothing of a job but what the API server last refused."""
+
+    def __init__(
+        self, seen: mirror.Mirror, line: wire.Wire, around: build.Surroundings, now_s: Callable[[], float] = time.time
+    ) -> None:
+        self._seen, self._line, self._around, self._now_s = seen, line, around, now_s
+        self._refused: dict[Key, Refusal] = {}
+
+    async def look_at_job(self, key: Key, waited_s: float) -> float | None:
+        """Brings one job a step further; seconds until it must be looked at though nothing wakes it."""
+        began_s = time.monotonic()
+        again_s = await self._look_at_job(key)
+        metrics.cycle_ended("job", time.monotonic() - began_s, waited_s)
+        return again_s
+
+    async def look_at_fleet(self, _: str, waited_s: float) -> float | None:
+        """Sends every executor that waits to its node."""
+        began_s = time.monotonic()
+        again_s = await self._look_at_fleet()
+        metrics.cycle_ended("fleet", time.monotonic() - began_s, waited_s)
+        return again_s
+
+    async def _look_at_job(self, key: Key) -> float | None:
+        view = self._seen.job_view(key, self._now_s())
+        if view is None:
+            self._refused.pop(key, None)
+            return await self._do(key, gone.plan(self._seen.leftovers(key)))
+        verdict = life.judge(await self._filled_in(view), self._around)
+        for decision in verdict.decisions:
+            metrics.decided(decision.kind)
+        recorded, told, given_up = status.record(view, verdict), status.tell(view, verdict), retry_place.deletes(view)
+        # The status comes first: what was seen may be gone once something was done about it.
+        stages = tuple(stage for stage in ((*recorded, *told), given_up, *verdict.stages) if stage)
+        return await self._do(key, steps.Steps(stages, verdict.look_again_s))
+
+    async def _filled_in(self, view: views.JobView) -> views.JobView:
+        """The view with what only a rare job needs: a refusal, and what its driver was made of if that has changed."""
+        refused = self._refused.get(view.job.key)
+        revision = view.job.status.get("revision")
+        if revision and revision != changes.revision(view.job):
+            recorded = await revisions.read(self._line, view.job, revision)
+            view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)
+        return dataclasses.replace(view, refused=refused.sentence) if refused else view
+
+    async def _look_at_fleet(self) -> float | None:
+        fleet = self._seen.fleet_view(self._now_s())
+        done = await act.carry_out(placement.plan(fleet, self._around.gate_timeout_s), self._line)
+        self._seen.learn(done)
+        return None if done.ok else min(_SOON_S.get(failure.kind, _REFUSED_S) for failure in done.failures)
+
+    async def _do(self, key: Key, planned: steps.Steps) -> float | None:
+        done = await act.carry_out(planned, self._line)
+        self._seen.learn(done)
+        if done.ok:
+            self._refused.pop(key, None)
+            return planned.look_again_s
+        failure = done.failures[0]
+        metrics.refused(failure.kind)
+        return self._refusal(key, failure.sentence) if failure.kind == "Refused" else _SOON_S[failure.kind]
+
+    def _refusal(self, key: Key, sentence: str) -> float:
+        """Remembers it, so that the next look says it in the status; the same again is tried ever more slowly."""
+        before = self._refused.get(key)
+        times = before.times + 1 if before and before.sentence == sentence else 0
+        self._refused[key] = Refusal(sentence, times)
+        return min(_LONGEST_REFUSED_S, _REFUSED_S * 2.0 ** (times - 1)) if times else 0.0

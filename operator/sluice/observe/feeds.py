@@ -1,0 +1,40 @@
+"""Which list-watches feed the mirror, by what the operator may read. Started by main."""
+
+import functools
+from collections.abc import Callable, Mapping
+
+from sluice.observe import listwatch, mirror
+from sluice.transport import paths, wire
+from sluice.values import names
+from sluice.values.streamjob import Body
+
+_Told = tuple[Callable[[str | None, Body], None], Callable[[str, Mapping[str, str], int], None]]
+
+
+def feeds(
+    seen: mirror.Mirror, line: wire.Wire, namespaces: tuple[str, ...], *, places: bool
+) -> list[listwatch.ListWatch]:
+    """Each to be run until the end. No namespaces: all. `places`: whatever occupies nodes is read, wherever it is.
+
+    StreamJobs are followed by kopf (:mod:`sluice.watch`), which never tells of one that went while its watch was
+    broken: hence a census.
+    """
+    scopes = namespaces or ("",)
+    made: list[listwatch.ListWatch] = [_count(line, scope, seen) for scope in scopes]
+    see_pods = (seen.see_pod, seen.keep_pods)
+    if places:
+        return [*made, _follow(line, "Pod", "", see_pods), _follow(line, "Node", "", (seen.see_node, seen.keep_nodes))]
+    return [*made, *(_follow(line, "Pod", scope, see_pods, {"labelSelector": names.JOB}) for scope in scopes)]
+
+
+def _count(line: wire.Wire, namespace: str, seen: mirror.Mirror) -> listwatch.Census:
+    memory = listwatch.Memory(seen.see_streamjob, functools.partial(seen.keep_streamjobs, namespace))
+    return listwatch.Census(line, paths.collection(names.KIND, namespace), memory)
+
+
+def _follow(
+    line: wire.Wire, kind: str, namespace: str, told: _Told, query: Mapping[str, str] | None = None
+) -> listwatch.ListWatch:
+    see, keep = told
+    memory = listwatch.Memory(see, functools.partial(keep, namespace))
+    return listwatch.ListWatch(line, paths.collection(kind, namespace), memory, query)

@@ -1,0 +1,59 @@
+"""A driver that is there and wanted: is it up, are its executors, and if not, what do they wait for? For plan.life."""
+
+from sluice.plan import causes, verdicts
+from sluice.values import driver_state, names, records, views
+
+HEALTHY_S = 600.0  # a driver that ran so long begins its backoff anew
+START_DEADLINE_S = 600.0
+
+
+def judge(view: views.JobView, state: driver_state.DriverState, driver: records.Pod) -> verdicts.Verdict:
+    """Where the attempt stands; nothing is to be done about it."""
+    lost = causes.waiting(driver, view.lost_nodes)
+    if driver.phase != "Running":
+        message = lost.message if lost else f"{driver.name} is {driver.waiting or driver.phase}"
+        return _not_yet(view, state, "Starting", lost.reason if lost else "DriverStarting", message)
+    if lost:
+        return verdicts.Verdict("Running", lost.reason, lost.message, state, stuck=True)
+    mine = [pod for pod in view.pods if pod.owner_uid == driver.uid and pod.role == names.EXECUTOR and not pod.over]
+    return _with_executors(view, state, driver, mine)
+
+
+def _with_executors(
+    view: views.JobView, state: driver_state.DriverState, driver: records.Pod, executors: list[records.Pod]
+) -> verdicts.Verdict:
+    spec = view.job.spec.executors
+    count = sum(pod.phase == "Running" and not pod.deleting for pod in executors)
+    needed = spec.count if spec.minimum is None else min(spec.minimum, spec.count)
+    if driver.ready and count >= needed:
+        left_s = driver.ready_s + HEALTHY_S - view.now_s
+        return verdicts.Verdict(
+            phase="Running",
+            reason="Running",
+            message=f"{driver.name} runs with {count} of {spec.count} executors",
+            driver=state,
+            ready=True,
+            look_again_s=left_s + 1 if left_s > 0 and state.restarts else None,
+        )
+    missing = f"{count} of {spec.count} executors run, {needed} are needed{_waited_for(view, executors)}"
+    return _not_yet(view, state, "Running", "ExecutorsMissing", missing)
+
+
+def _waited_for(view: views.JobView, executors: list[records.Pod]) -> str:
+    """What the first executor that is not there waits for."""
+    for pod in executors:
+        if cause := causes.waiting(pod, view.lost_nodes):
+            return f": {cause.message}"
+    gated = [pod.name for pod in executors if pod.gated]
+    return f": {gated[0]} waits for its node" if gated else ""
+
+
+def _not_yet(
+    view: views.JobView, state: driver_state.DriverState, phase: str, reason: str, message: str
+) -> verdicts.Verdict:
+    """Not there yet, and whether that has been so for too long."""
+    left_s = state.since_s + START_DEADLINE_S - view.now_s
+    if left_s <= 0:
+        late = f"{message}; for more than {START_DEADLINE_S / 60:.0f} minutes"
+        return verdicts.Verdict(phase, reason, late, state, stuck=True)
+    return verdicts.Verdict(phase, reason, message, state, look_again_s=left_s + 1)

@@ -1,0 +1,103 @@
+"""A verdict as the patch of `status` and the events that tell of it. Called by the cycle after plan.life; pure.
+
+Its size does not depend on how many executors came and went: counts, at most 32 nodes, the last ten decisions.
+"""
+
+import collections
+from collections.abc import Sequence
+from typing import Any
+
+from sluice.plan import conditions, placed, retry_place, verdicts
+from sluice.values import driver_state, names, records, steps, streamjob, views
+from sluice.values.streamjob import Body
+
+_DECISIONS = 10
+_NODES = 32
+
+
+def record(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
+    """The step that writes the status down; nothing if it says so already."""
+    patch = difference(view.job.status, wanted(view, verdict))
+    if not patch:
+        return ()
+    return (steps.RecordStatus(view.job.namespace, view.job.name, view.job.uid, view.job.resource_version, patch),)
+
+
+def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
+    """An event for each condition that people wait for and whose reason changed."""
+    before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
+    told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
+    changed = [c for c in told if c["reason"] != before.get(c["type"]) and c["reason"] not in conditions.QUIET]
+    return tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+
+
+def _tell(job: streamjob.StreamJob, condition: Body, warning: bool) -> steps.Tell:
+    return steps.Tell(job.namespace, job.name, job.uid, warning, condition["reason"], condition["message"])
+
+
+def _is_warning(condition: Body, verdict: verdicts.Verdict) -> bool:
+    failed = verdict.driver.last_failure is not None and verdict.reason == verdict.driver.last_failure.reason
+    return bool(condition["type"] == "Ready" and (verdict.stuck or failed))
+
+
+def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
+    """The status as it should read, but for what others may have put there."""
+    executors = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
+    counts = collections.Counter(pod.node for pod in executors if pod.node)
+    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NODES]
+    return {
+        "observedGeneration": view.job.generation,
+        "phase": verdict.phase,
+        "message": conditions.shortened(verdict.message),
+        "revision": verdict.driver.revision,
+        "driver": verdict.driver.write() if verdict.driver.attempt else {},
+        "executors": {
+            "wanted": view.job.spec.executors.count,
+            "running": sum(pod.phase == "Running" for pod in executors),
+            "waiting": sum(pod.gated for pod in executors),
+        },
+        "selector": f"{names.JOB}={view.job.name},{names.ROLE}={names.EXECUTOR}",
+        "conditions": conditions.all_of(view, verdict),
+        "decisions": _decisions(view, verdict, executors),
+        "placement": {
+            "policy": view.job.spec.placement.policy,
+            "nodes": dict(sorted(most)),
+            "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
+        },
+    }
+
+
+def _decisions(view: views.JobView, verdict: verdicts.Verdict, executors: Sequence[records.Pod]) -> list[Body]:
+    """The last ten: those told before, the verdict's, and what stands on the executors."""
+    standing = [place.decision(pod) for pod in executors if (place := placed.read(pod))]
+    found = [_written(decision) for decision in (*standing, *verdict.decisions)]
+    known = list(view.job.status.get("decisions", ()))
+    oldest = known[0]["at"] if len(known) == _DECISIONS else ""
+    fresh = [decision for decision in found if decision not in known and decision["at"] >= oldest]
+    return sorted([*known, *fresh], key=lambda decision: str(decision["at"]))[-_DECISIONS:]
+
+
+def _written(decision: verdicts.Decision) -> Body:
+    return {
+        "at": driver_state.timestamp(decision.at_s),
+        "kind": decision.kind,
+        "subject": decision.subject,
+        "what": decision.what,
+        "why": conditions.shortened(decision.why, 256),
+    }
+
+
+def difference(old: Body, new: Body) -> dict[str, Any]:
+    """The merge patch that brings the new one's fields into the old; lists are taken whole."""
+    patch: dict[str, Any] = {}
+    for field, value in new.items():
+        before = old.get(field)
+        if isinstance(value, dict) and isinstance(before, dict) and field != "nodes":
+            if inner := difference(before, value):
+                patch[field] = inner
+        elif isinstance(value, dict) and isinstance(before, dict):
+            if value != before:
+                patch[field] = {**dict.fromkeys(before.keys() - value.keys()), **value}
+        elif value != before:
+            patch[field] = value
+    return patch

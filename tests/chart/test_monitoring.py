@@ -1,0 +1,49 @@
+"""What Prometheus is told, where there is a Prometheus operator to tell it."""
+
+import re
+
+import pytest
+import yaml
+
+from chart import render
+from sluice import metrics
+
+RULES = yaml.safe_load((render.CHART / "files" / "alerts.yaml").read_text())["groups"][0]["rules"]
+
+
+def test_where_its_kinds_are_missing_nothing_of_it_is_made():
+    assert render.of_kind(render.objects(), "PodMonitor", "PrometheusRule") == []
+
+
+def test_the_pod_monitor_finds_the_operator_s_metrics():
+    found = render.objects(render.MONITORING, metrics={"podMonitor": {"labels": {"release": "prometheus"}}})
+    monitor = render.one(found, "PodMonitor")
+    pod = render.operator_pod(found)
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    assert monitor["spec"]["podMetricsEndpoints"] == [{"port": "http", "path": "/metrics", "interval": "15s"}]
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+
+
+def test_each_of_the_two_can_be_turned_off():
+    off = {"podMonitor": {"enabled": False}, "alerts": {"enabled": False}}
+    assert render.of_kind(render.objects(render.MONITORING, metrics=off), "PodMonitor", "PrometheusRule") == []
+
+
+def test_the_rules_are_the_file_s():
+    assert render.one(render.objects(render.MONITORING), "PrometheusRule")["spec"]["groups"][0]["rules"] == RULES
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_an_alert_asks_for_metrics_that_exist_and_says_what_to_do(rule):
+    asked = set(re.findall(r"\bsluice_\w+", rule["expr"]))
+    known = {
+        name + suffix
+        for family in metrics.REGISTRY.collect()
+        for name in [family.name]
+        for suffix in ("", "_total", "_bucket", "_sum", "_count")
+    }
+    assert asked
+    assert asked <= known
+    assert rule["for"]
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    assert len(rule["annotations"]["description"]) > 60
