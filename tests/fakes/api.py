@@ -8,7 +8,7 @@ kube.calls                        # all that were made, in order
 """
 
 import copy
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from fakes import calls, patching, routes, store
 from sluice.transport import credentials, paths, wire
 
 Body = dict[str, Any]
-Hook = Callable[[calls.Call], Awaitable[object] | None]  # what it returns is waited for
+Hook = Callable[[calls.Call], object]  # an awaitable it returns is waited for
 
 
 class FakeApi:

@@ -252,6 +252,20 @@ def test_the_fleet_is_woken_when_an_executor_waits_and_when_there_may_be_room_fo
     assert seen.woken() == []
 
 
+def test_the_fleet_is_woken_when_what_its_job_wants_has_changed():
+    seen = Seen(bodies.streamjob(), bodies.gated("clicks", "e1"))
+    seen.see(bodies.streamjob(placement={"mode": "Off"}))
+    assert seen.woken() == [FLEET, CLICKS]
+
+
+def test_a_pod_whose_labels_name_another_job_is_that_job_s():
+    pod = bodies.of_job("clicks", names.EXECUTOR, "e1")
+    seen = Seen(bodies.streamjob("clicks"), bodies.streamjob("taps"), pod)
+    seen.see(again(bodies.of_job("taps", names.EXECUTOR, "e1")))
+    assert (seen.pods(CLICKS), seen.pods(TAPS)) == ([], ["e1"])
+    assert seen.woken() == [CLICKS, TAPS]
+
+
 def test_nobody_is_woken_for_room_while_nobody_waits():
     kafka = running(bodies.pod("kafka-0"))
     seen = Seen(bodies.streamjob(), kafka)
