@@ -130,7 +130,7 @@ class Routes:
 
     def _find(self, at: store.At) -> Body:
         if at not in self._store.objects:
-            raise _no(404, "NotFound", f'{at[0]} "{at[2]}" not found')
+            raise calls.Refuse(404, "NotFound", f'{at[0]} "{at[2]}" not found', details={"name": at[2], "kind": at[0]})
         return copy.deepcopy(self._store.objects[at])
 
     def _list(self, call: calls.Call, at: store.At) -> Body:

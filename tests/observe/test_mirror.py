@@ -4,7 +4,7 @@ import pytest
 
 from observe import bodies
 from sluice.observe import mirror
-from sluice.values import names, outcomes
+from sluice.values import names, outcomes, steps
 from sluice.values import records as slim
 
 CLICKS, TAPS = ("team", "clicks"), ("team", "taps")
@@ -167,6 +167,15 @@ def test_a_streamjob_that_went_while_nobody_watched_is_found_out_by_the_next_lis
     seen.mirror.keep_streamjobs("", {}, int(bodies.meta("x")["resourceVersion"]))
     assert seen.view() is None
     assert seen.woken() == [CLICKS]
+
+
+@pytest.mark.parametrize(("uid", "known"), [("uid-of-clicks", False), ("a namesake's of before", True)])
+def test_a_streamjob_whose_status_finds_it_gone_is_gone(uid, known):
+    seen = Seen(bodies.streamjob())
+    step = steps.RecordStatus(*CLICKS, uid, "1", {})
+    seen.mirror.learn(outcomes.Outcome(failures=(outcomes.Failure(step, "Gone", 'streamjobs "clicks" not found'),)))
+    assert (seen.view() is not None) is known
+    assert seen.woken() == ([] if known else [CLICKS])
 
 
 def test_pods_of_a_streamjob_that_is_no_more_are_left_over_and_those_of_a_living_one_are_not():

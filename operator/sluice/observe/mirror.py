@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
 from sluice.observe import checkpoints, label_selectors, records, usage
-from sluice.values import names, outcomes, streamjob, views
+from sluice.values import names, outcomes, steps, streamjob, views
 from sluice.values import records as slim
 from sluice.values.streamjob import Body
 
@@ -71,7 +71,15 @@ class Mirror:
             self._turn_node(name, None)
 
     def learn(self, outcome: outcomes.Outcome) -> None:
-        """What our own writes made of StreamJobs and pods counts at once, before its echo on the watch."""
+        """What our own writes made of StreamJobs and pods counts at once, before its echo on the watch.
+
+        So does that a StreamJob is gone: one that went while its watch was broken may never be told of.
+        """
+        for failure in outcome.failures:
+            if failure.kind == "Gone" and isinstance(failure.step, steps.RecordStatus):
+                job = self._jobs.get((failure.step.namespace, failure.step.name))
+                if job is not None and job.uid == failure.step.uid:
+                    self._bury_streamjob(job)
         for body in outcome.bodies:
             if body["kind"] == "Pod":
                 self.see_pod("MODIFIED", body)
