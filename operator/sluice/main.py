@@ -105,8 +105,8 @@ async def _watch(told: settings_of.Settings, seen: mirror.Mirror, end: Callable[
         everywhere = not told.namespaces
         try:
             await kopf.operator(registry=registry, standalone=True, clusterwide=everywhere, namespaces=told.namespaces)
-        except Exception:  # noqa: BLE001  # an error in its watch ends kopf; jobs need not wait for a new process
-            _LOG.exception("kopf ended, and begins anew")
+        except Exception as why:  # noqa: BLE001  # an error in its watch ends kopf; jobs need not wait for a new process
+            _LOG.error("kopf ended, and begins anew: %r", why)
             _hear(end)
             await asyncio.sleep(_KOPF_AGAIN_S)
         else:
