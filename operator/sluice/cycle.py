@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sluice import act, build, metrics
 from sluice.build import config
-from sluice.observe import mirror, revisions
+from sluice.observe import leases, mirror, revisions
 from sluice.plan import changes, gone, life, placement, retry_place, status
 from sluice.transport import wire
 from sluice.values import steps, views
@@ -51,7 +51,7 @@ class Cycle:
         view = self._seen.job_view(key, self._now_s())
         if view is None:
             self._refused.pop(key, None)
-            return await self._do(key, gone.plan(self._seen.leftovers(key)))
+            return await self._do(key, await self._farewell(key))
         verdict = life.judge(await self._filled_in(view), self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
@@ -59,6 +59,10 @@ class Cycle:
         # The status comes first: what was seen may be gone once something was done about it.
         stages = tuple(stage for stage in ((*recorded, *told), given_up, *verdict.stages) if stage)
         return await self._do(key, steps.Steps(stages, verdict.look_again_s))
+
+    async def _farewell(self, key: Key) -> steps.Steps:
+        pods = self._seen.leftovers(key)
+        return gone.plan(pods, None if pods else await leases.read(self._line, key))
 
     async def _filled_in(self, view: views.JobView) -> views.JobView:
         """The view with what only a rare job needs: a refusal, and what its driver was made of if that has changed."""

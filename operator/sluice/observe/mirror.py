@@ -53,6 +53,13 @@ class Mirror:
         elif (new := records.read_node(body)) != self._nodes.get(name):
             self._turn_node(name, new)
 
+    def see_lease(self, _: str | None, body: Body) -> None:
+        """What outlives a job: if that is no more, it is looked at once again."""
+        meta = body["metadata"]
+        key = (meta["namespace"], meta["labels"][names.JOB])
+        if key not in self._jobs:
+            self._wake(key)
+
     def keep_streamjobs(self, namespace: str, found: Mapping[str, str], version: int) -> None:
         """All there are in a namespace (or everywhere), name by uid, as of a version: the others are gone."""
         for job in list(self._jobs.values()):
