@@ -120,8 +120,6 @@ def test_an_upgrade_leaves_running_jobs_running_and_so_does_the_end_of_the_relea
     assert len(before) == 3
     release.apply(logLevel="debug")
     until(lambda: operator.isdisjoint(pods("app.kubernetes.io/name=sluice")))
-    (now,) = release.get("pods", "-l", "app.kubernetes.io/name=sluice")["items"]
-    until(lambda: release.get("lease", _NAME)["spec"].get("holderIdentity") == now["metadata"]["name"])
     patch = '{"spec": {"slo": {"lag": 7}}}'  # restarts nothing, and shows that the new one works
     kube.kubectl("-n", release.namespace, "patch", "sj/wordcount", "--type=merge", "-p", patch)
     changed = release.get("sj", "wordcount")["metadata"]["generation"]
