@@ -17,6 +17,7 @@ from sluice_policies.kernels.table import Table
 
 LEVELS = 40  # of heat, from first to last
 RUNGS = 1024
+REACH = 256  # tasks: what a proposal's task is drawn from; their rows fit a core's cache
 
 
 class Heat(NamedTuple):
@@ -54,12 +55,14 @@ def anneal(tasks: Graph, part: Small, capacity: Ints, heat: Heat, luck: Luck) ->
     degree = heat.first / 65536.0
     fall = (heat.last / heat.first) ** (1.0 / LEVELS) if heat.first > 0 else 1.0
     back = np.empty(heat.most, np.int32)
-    v = 0
+    turn = 0
+    reach = min(REACH, len(tasks.load))
     for _ in range(LEVELS):
         mood = Mood(degree, heat.far_share, back)
         for _ in range(block):
+            v = (turn + graph.draw(luck.dice, reach)) % len(tasks.load)
             lead -= _propose(tasks, seats, v, mood, luck)
-            v = v + 1 if v + 1 < len(tasks.load) else 0
+            turn = turn + 1 if turn + 1 < len(tasks.load) else 0
         if lead > 0:
             best[:] = seats.part
             lead = 0
