@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sluice import act, build, metrics
 from sluice.build import config
-from sluice.observe import leases, mirror, revisions
+from sluice.observe import leases, mirror, revisions, streamjobs
 from sluice.plan import changes, gone, life, placement, retry_place, status
 from sluice.transport import wire
 from sluice.values import steps, views
@@ -62,6 +62,9 @@ class Cycle:
 
     async def _farewell(self, key: Key) -> steps.Steps:
         pods = self._seen.leftovers(key)
+        if pods and (body := await streamjobs.read(self._line, key)):
+            self._seen.see_streamjob(None, body)  # which wakes it again
+            return steps.Steps()
         return gone.plan(pods, None if pods else await leases.read(self._line, key))
 
     async def _filled_in(self, view: views.JobView) -> views.JobView:

@@ -18,8 +18,10 @@ _GRAVES = 20_000
 class Mirror:
     """All reads are from memory; a resourceVersion no later than what is known changes nothing."""
 
-    def __init__(self, wake: Callable[[Key], None], wake_fleet: Callable[[], None]) -> None:
-        self._wake, self._wake_fleet = wake, wake_fleet
+    def __init__(
+        self, wake: Callable[[Key], None], wake_fleet: Callable[[], None], namespaces: Iterable[str] = ()
+    ) -> None:
+        self._wake, self._wake_fleet, self._served = wake, wake_fleet, frozenset(namespaces)  # none: all
         self._jobs: dict[Key, streamjob.StreamJob] = {}
         self._pods: dict[str, slim.Pod] = {}  # by uid: a name may come again
         self._of_job: dict[Key, set[str]] = {}  # uids of its pods
@@ -88,9 +90,9 @@ class Mirror:
                 if job is not None and job.uid == failure.step.uid:
                     self._bury_streamjob(job)
         for body in outcome.bodies:
-            if body["kind"] == "Pod":
+            if body["kind"] == "Pod" and "resourceVersion" in body["metadata"]:  # one that is gone may have none
                 self.see_pod("MODIFIED", body)
-            elif (body["metadata"]["namespace"], body["metadata"]["name"]) in self._jobs:
+            elif body["kind"] == names.KIND and (body["metadata"]["namespace"], body["metadata"]["name"]) in self._jobs:
                 self._see_streamjob("MODIFIED", body, ours=True)
 
     def job_view(self, key: Key, now_s: float) -> views.JobView | None:
@@ -179,18 +181,23 @@ class Mirror:
         has_room = self._usage.change(old, new)
         if old is not None and _key(old) != _key(pod):  # somebody has changed its labels
             self._index(old, gone=True)
-            self._wake(_key(old))
+            if self._serves(old):
+                self._wake(_key(old))
         self._index(pod, gone=new is None)
-        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting
+        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting and self._serves(new)
         (self._waiting.add if waits else self._waiting.discard)(pod.uid)
         if waits or (has_room and self._waiting):
             self._wake_fleet()
-        if pod.job:
+        if self._serves(pod):
             self._note_driver(pod, gone=new is None)
             self._wake(_key(pod))
 
+    def _serves(self, pod: slim.Pod) -> bool:
+        """Whether it is of a job that this operator runs: where it only counts what nodes bear, others do."""
+        return bool(pod.job) and (not self._served or pod.namespace in self._served)
+
     def _index(self, pod: slim.Pod, *, gone: bool) -> None:
-        if not pod.job:
+        if not self._serves(pod):
             return
         uids = self._of_job.setdefault(_key(pod), set())
         (uids.discard if gone else uids.add)(pod.uid)
@@ -214,7 +221,7 @@ class Mirror:
         if self._waiting:
             self._wake_fleet()
         if was_lost != self._is_lost(name):
-            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and pod.job})
+            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and self._serves(pod)})
 
     def _is_lost(self, name: str) -> bool:
         """Where no node may be read, none is known to be lost."""

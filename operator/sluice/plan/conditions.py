@@ -8,7 +8,7 @@ from typing import Any
 from sluice.plan import placed, verdicts
 from sluice.values import driver_state, names, records, views
 
-QUIET = ("NoExecutors", "Waiting")  # reasons nobody needs an event for
+QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing")  # a moment on the way: nobody needs an event
 _LONGEST = 1024  # of a message, like a driver's last words
 _UNMEASURED = "this job has no Sluice plugin, so nothing is measured inside it"
 _UNPROTECTED = "Sluice starts no second driver, but nothing in the checkpoint itself would stop one"

@@ -62,14 +62,17 @@ def _changes(view: views.JobView) -> str:
 
 
 def _seen(view: views.JobView, driver: records.Pod) -> driver_state.DriverState:
-    """The recorded state, with what the pod tells: its uid, and that it has been healthy for a while."""
+    """The recorded state, with what the pod tells: its uid, and that it has been healthy for a while.
+
+    The uid is recorded once the pod runs: one that went before that did nothing, and is made again by its name.
+    """
     state = driver_state.read(view.job.status)
     healthy = driver.ready and view.now_s - driver.ready_s > running.HEALTHY_S
     return dataclasses.replace(
         state,
         attempt=max(state.attempt, _attempt(driver)),
         pod=driver.name,
-        uid=driver.uid,
+        uid=driver.uid if driver.phase == "Running" else state.uid,
         revision=driver.labels.get(names.REVISION, ""),
         restarts=0 if healthy else state.restarts,
         since_s=state.since_s or driver.created_s,

@@ -11,12 +11,19 @@ def judge(view: views.JobView, state: driver_state.DriverState, driver: records.
     """Where the attempt stands; nothing is to be done about it."""
     lost = causes.waiting(driver, view.lost_nodes)
     if driver.phase != "Running":
-        message = lost.message if lost else f"{driver.name} is {driver.waiting or driver.phase}"
-        return _not_yet(view, state, "Starting", lost.reason if lost else "DriverStarting", message)
+        if lost:
+            return _not_yet(view, state, "Starting", lost.reason, lost.message)
+        return _not_yet(view, state, "Starting", "DriverStarting", _as_begun(view, driver))
     if lost:
         return verdicts.Verdict("Running", lost.reason, lost.message, state, stuck=True)
     mine = [pod for pod in view.pods if pod.owner_uid == driver.uid and pod.role == names.EXECUTOR and not pod.over]
     return _with_executors(view, state, driver, mine)
+
+
+def _as_begun(view: views.JobView, driver: records.Pod) -> str:
+    """What was said when it was begun: a status is not written anew for a pod that is merely on its way."""
+    begun = view.job.status.get("phase") == "Starting" and driver.name in view.job.status.get("message", "")
+    return str(view.job.status["message"]) if begun else f"{driver.name} is {driver.phase}"
 
 
 def _with_executors(

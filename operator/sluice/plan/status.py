@@ -27,8 +27,13 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     """An event for each condition that people wait for and whose reason changed."""
     before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
     told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
-    changed = [c for c in told if c["reason"] != before.get(c["type"]) and c["reason"] not in conditions.QUIET]
+    new = [c for c in told if c["reason"] != before.get(c["type"]) or (verdict.stuck and not _was_stuck(view))]
+    changed = [c for c in new if verdict.stuck or c["reason"] not in conditions.QUIET]
     return tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+
+
+def _was_stuck(view: views.JobView) -> bool:
+    return any(c["type"] == "Progressing" and c["status"] == "False" for c in view.job.status.get("conditions", ()))
 
 
 def _tell(job: streamjob.StreamJob, condition: Body, warning: bool) -> steps.Tell:
