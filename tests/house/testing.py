@@ -10,11 +10,11 @@ import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
-from house import install, paths, stages
+from house import install, paths, spark, stages
 
 _PLUGIN = paths.ROOT / "images" / "spark" / "plugin"
 _JVM_PACKAGES = ("openjdk-17-jdk-headless", "maven")
-_NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench")
+_NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench", "tests/plugin")
 _E2E_TIMEOUT_S = 900
 
 
@@ -46,13 +46,23 @@ def _unit() -> tuple[int, Count]:
 
 
 def _jvm() -> tuple[int, Count]:
-    stages.run("JVM tools", [stages.Stage("packages", lambda desk: install.packages(desk, _jvm_missing()))])
-    command = ["mvn", "-B", "-q", f"-Dmaven.repo.local={paths.CACHE / 'maven'}", "test"]
-    code = subprocess.run(command, cwd=_PLUGIN, check=False).returncode
+    """The JUnit tests and the jar, then what that jar does inside a real Spark."""
+    stages.run(
+        "JVM tools",
+        [
+            stages.Stage("packages", lambda desk: install.packages(desk, _jvm_missing())),
+            stages.Stage("Spark", spark.make, ("packages",), kept=spark.made),
+        ],
+    )
+    local = (f"-Dmaven.repo.local={paths.CACHE / 'maven'}", f"-Dspark.classpath={spark.classpath()}")
+    code = subprocess.run(["mvn", "-B", "-q", *local, "package"], cwd=_PLUGIN, check=False).returncode
     reports = (_PLUGIN / "target" / "surefire-reports").glob("TEST-*.xml")
     count = sum((read_report(file) for file in reports), Count())
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped", flush=True)
-    return (code or int(count == Count())), count
+    if code or count == Count():
+        return code or 1, count
+    on_spark, more = _pytest("plugin", "tests/plugin", *_slow())
+    return on_spark, count + more
 
 
 def _jvm_missing() -> tuple[str, ...]:
