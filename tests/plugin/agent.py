@@ -1,5 +1,6 @@
 """An agent that only talks: it gives the orders a test sets, and keeps what the plugin says. See PROTOCOL.md."""
 
+import contextlib
 import http.server
 import json
 import pathlib
@@ -101,7 +102,8 @@ class FakeAgent:
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the driver ended meanwhile
+                    self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
                 """Nothing on the terminal."""

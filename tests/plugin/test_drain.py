@@ -12,10 +12,15 @@ from plugin import agent, drivers
 
 SMALLEST = {"source": "tick", "sink": "foreachBatch", "state": "none"}
 PAIRS = [
-    SMALLEST,
-    {"source": "rate", "sink": "file", "state": "none"},
-    {"source": "tick", "sink": "file", "state": "dedup"},
-    {"source": "tick", "sink": "foreachBatch", "state": "join"},
+    pytest.param(SMALLEST),
+    *(
+        pytest.param(kinds, marks=pytest.mark.matrix)
+        for kinds in (
+            {"source": "rate", "sink": "file", "state": "none"},
+            {"source": "tick", "sink": "file", "state": "dedup"},
+            {"source": "tick", "sink": "foreachBatch", "state": "join"},
+        )
+    ),
 ]
 
 
@@ -56,6 +61,7 @@ def test_drivers_drained_one_after_another_lose_and_repeat_nothing(kinds, fake_a
     assert rows.got > 0
 
 
+@pytest.mark.matrix
 def test_an_aggregation_counts_every_row_once_across_drains(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     last = -1
@@ -88,6 +94,7 @@ def test_sigterm_drains_within_the_pods_grace_period(fake_agent, tmp_path):
     assert fake_agent.state["drain"]["state"] == "stopped"
 
 
+@pytest.mark.matrix
 def test_one_driver_drains_and_goes_on_again_and_again(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", queries=2)
     quiet_ms = []

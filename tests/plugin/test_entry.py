@@ -1,5 +1,7 @@
 """Only `spark.jars` and `spark.plugins` are set; what Spark is not as expected stays plain, and is said."""
 
+import pytest
+
 from plugin import drivers
 from plugin.test_drain import at_least
 
@@ -11,6 +13,7 @@ def test_without_an_agent_a_job_runs_and_is_fenced_all_the_same(tmp_path):
     assert [file.name for file in (job.root() / "_sluice" / "epochs").iterdir()] == ["1"]
 
 
+@pytest.mark.matrix
 def test_user_code_that_replaces_the_file_manager_is_noticed(fake_agent, tmp_path):
     other = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     job = drivers.Job(tmp_path / "job", replaced_manager=other)
@@ -19,6 +22,7 @@ def test_user_code_that_replaces_the_file_manager_is_noticed(fake_agent, tmp_pat
     assert all("does not go through Sluice's file manager" in why for why in state["unprotected"].values())
 
 
+@pytest.mark.matrix
 def test_the_users_own_file_manager_stays_in_use_as_the_delegate(fake_agent, tmp_path):
     own = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     # Hadoop's FileSystem, unlike FileContext as Spark sets it, leaves a checksum beside each file.

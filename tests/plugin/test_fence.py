@@ -21,6 +21,7 @@ def files(folder: pathlib.Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,2,1024]"])
 def test_a_frozen_driver_and_its_executors_change_nothing_after_a_higher_epoch(master, fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation", sink_s=0.5, master=master)

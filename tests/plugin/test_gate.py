@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from plugin import agent, drivers
 from plugin.test_drain import at_least, committed
 
@@ -10,6 +12,7 @@ def at_gate(state: agent.Document) -> bool:
     return bool(state["queries"]) and all(query["phase"] == "gate" for query in state["queries"])
 
 
+@pytest.mark.matrix
 def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_lost_between(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     with agent.FakeAgent(tmp_path / "new-agent") as new_agent:
@@ -60,6 +63,7 @@ def test_a_query_that_no_restart_would_find_again_is_refused_before_its_first_ba
         driver.until(lambda: drivers.sink_rows(named).got > 0, 120)
 
 
+@pytest.mark.matrix
 def test_what_does_not_fit_the_checkpoint_is_refused_with_a_sentence_and_writes_nothing(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     with drivers.Driver(job, "a", fake_agent.folder) as driver:

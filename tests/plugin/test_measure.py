@@ -1,9 +1,12 @@
 """Each batch is measured: who did what, who got whose bytes, how far behind; and what measuring itself cost."""
 
+import pytest
+
 from plugin import drivers
 from plugin.test_drain import at_least
 
 
+@pytest.mark.matrix
 def test_a_batch_says_who_worked_and_what_went_between_executors(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation", sink="noop", master="local-cluster[2,1,1024]")
     with drivers.Driver(job, "a", fake_agent.folder):

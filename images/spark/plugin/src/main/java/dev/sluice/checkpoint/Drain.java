@@ -27,20 +27,29 @@ public final class Drain {
         this.queries = queries;
     }
 
-    /** Before {@code offsets/N}: begins batch N, or parks until the drain is taken back or the query stopped. */
-    void begin(final Query query, final long batch) throws InterruptedException {
+    /**
+     * Before {@code offsets/N}: begins batch N, or parks until the drain is taken back or the query stopped.
+     *
+     * @return false when batch N is not to be written at all: a stopped Real-Time query's empty one, whose writer is a thread
+     *     beside the stream's that knows no clean interrupt
+     */
+    boolean begin(final Query query, final long batch) throws InterruptedException {
         synchronized (lock) {
             while (asked && (!query.spark().isRealTime() || query.emptied)) {
                 query.phase = Query.Phase.PARKED;
                 lock.notifyAll();
                 // Spark's interrupt can be lost in a source before the thread comes here: so look as well.
                 if (!query.spark().isActive()) {
+                    if (query.spark().isRealTime()) {
+                        return false;
+                    }
                     throw new InterruptedException("the query was stopped");
                 }
                 lock.wait(LOOK_MS);
             }
             query.phase = Query.Phase.RUNNING;
             query.inFlight = batch;
+            return true;
         }
     }
 
