@@ -84,7 +84,7 @@ class Driver:
         """Driver and executors."""
         return [pid for pid in _descendants(self.process.pid) if _is_java(pid)]
 
-    def end(self, within_s: float = 60) -> str:
+    def end(self, within_s: float = 180) -> str:
         """Waits for the application's end; how it ended, as the user's code saw it."""
         try:
             self.process.wait(within_s)
@@ -97,7 +97,7 @@ class Driver:
         """The end of its log."""
         return self.log.read_text()[-4000:]
 
-    def until(self, what: Callable[[], object], within_s: float = 60) -> None:
+    def until(self, what: Callable[[], object], within_s: float = 180) -> None:
         """Waits until something is true; says what the driver said when it never is."""
         deadline_s = time.monotonic() + within_s
         while not what():

@@ -25,7 +25,7 @@ def test_drivers_drained_one_after_another_lose_and_repeat_nothing(store, fake_a
     last = -1
     for who in "ab":
         with drivers.Driver(job, who, fake_agent.folder) as driver:
-            fake_agent.wait(at_least(last + 3), 180)
+            fake_agent.wait(at_least(last + 3), 300)
             fake_agent.order(drain={"id": who, "timeoutMs": 60_000, "stop": True})
             assert driver.end(120) == "ended"
         fake_agent.order(drain=None)
@@ -39,7 +39,7 @@ def test_drivers_drained_one_after_another_lose_and_repeat_nothing(store, fake_a
 def test_a_writer_stops_at_the_first_write_after_a_higher_epoch(store, fake_agent, tmp_path):
     job = job_on(store, tmp_path / "job", "aggregation")
     with drivers.Driver(job, "a", fake_agent.folder) as driver:
-        state: agent.Document = fake_agent.wait(at_least(1), 180)
+        state: agent.Document = fake_agent.wait(at_least(1), 300)
         store.put("checkpoint/q0/_sluice/epochs/99")
         ending = driver.end(120)
     assert "epoch 99 has taken the checkpoint" in ending

@@ -130,7 +130,7 @@ public final class Drain {
                 final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
                 if (leftMs <= 0) {
                     throw new TimeoutException("batch " + (busy.inFlight == Query.NONE ? "" : busy.inFlight + " ")
-                            + "of query '" + busy.spark().name() + "' did not end within " + timeoutMs + " ms");
+                            + "of query '" + busy.spark().name() + "' was still running when the time was up");
                 }
                 lock.wait(Math.min(leftMs, LOOK_MS));
             }
