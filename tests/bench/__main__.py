@@ -10,7 +10,7 @@ from bench import ledger, results
 from house import paths, trouble
 
 sys.path += [str(paths.ROOT / root) for root in ("operator", "policies")]  # what is measured
-NAMES = ("cluster", "papers", "placement")
+NAMES = ("checkpoint", "cluster", "papers", "placement")
 
 
 def main(words: list[str]) -> int:

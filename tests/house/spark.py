@@ -11,6 +11,7 @@ import zipfile
 from house import paths, stages
 
 _LOCKS = tuple(paths.ROOT / "requirements" / name for name in ("build.txt", "spark.txt"))
+_S3_LOCK = paths.ROOT / "requirements" / "s3.txt"
 _IMAGE = paths.ROOT / "images" / "spark"
 
 
@@ -30,9 +31,28 @@ def classpath() -> pathlib.Path:
     return home() / "classpath.jar"
 
 
+def extra() -> pathlib.Path:
+    """The jars the Spark image adds: Kafka's and S3's."""
+    return home() / "extra"
+
+
+def s3_server() -> pathlib.Path:
+    """The S3 the tests start; in a venv of its own, as its needs are not Spark's."""
+    return _s3_home() / "bin" / "moto_server"
+
+
+def _s3_home() -> pathlib.Path:
+    return paths.CACHE / "s3" / hashlib.sha256(_S3_LOCK.read_bytes()).hexdigest()[:12]
+
+
 def made() -> bool:
     """Whether an earlier run installed it."""
     return (home() / "made").exists()
+
+
+def s3_made() -> bool:
+    """Whether an earlier run installed the S3 server."""
+    return (_s3_home() / "made").exists()
 
 
 def make(desk: stages.Desk) -> None:
@@ -45,11 +65,18 @@ def make(desk: stages.Desk) -> None:
     desk.shell.run(*install, "--no-build-isolation", "-r", _LOCKS[1])
     jars = next(at.glob("lib/python*/site-packages/pyspark/jars"))
     write_classpath(sorted(jars.glob("*.jar")), classpath())
-    extra = at / "extra"
     ivy = ("-warn", "-ivy", _IMAGE / "ivy.xml", "-types", "jar", "-cache", at / "ivy")
-    names = f"{extra}/[artifact]-[revision].[ext]"
+    names = f"{extra()}/[artifact]-[revision].[ext]"
     desk.shell.run("java", "-cp", f"{jars}/*", "org.apache.ivy.Main", *ivy, "-retrieve", names)
-    desk.shell.run("sha256sum", "--quiet", "-c", _IMAGE / "jars.sha256", cwd=extra)
+    desk.shell.run("sha256sum", "--quiet", "-c", _IMAGE / "jars.sha256", cwd=extra())
+    (at / "made").touch()
+
+
+def make_s3(desk: stages.Desk) -> None:
+    """Installs the S3 server the tests start."""
+    uv, at = paths.VENV / "bin" / "uv", _s3_home()
+    desk.shell.run(uv, "venv", "-q", "--clear", at)
+    desk.shell.run(uv, "pip", "install", "-q", "--python", at / "bin" / "python", "--require-hashes", "-r", _S3_LOCK)
     (at / "made").touch()
 
 

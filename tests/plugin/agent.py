@@ -1,5 +1,6 @@
 """An agent that only talks: it gives the orders a test sets, and keeps what the plugin says. See PROTOCOL.md."""
 
+import contextlib
 import http.server
 import json
 import pathlib
@@ -19,7 +20,6 @@ class FakeAgent:
         self.folder = folder
         self.batches: list[Document] = []
         self.states: list[tuple[float, Document]] = []
-        self.unmanaged = ""
         self._orders: Document = {"version": 1, "serial": 1, "gate": {"open": True}}
         self._news = threading.Condition()
         self._token = secrets.token_hex(16)
@@ -50,7 +50,7 @@ class FakeAgent:
         with self._news:
             return self.states[-1][1] if self.states else {}
 
-    def wait(self, what: Callable[[Document], object], within_s: float = 60) -> Document:
+    def wait(self, what: Callable[[Document], object], within_s: float = 180) -> Document:
         """The first state from now on of which `what` is true."""
         deadline_s = time.monotonic() + within_s
         with self._news:
@@ -61,21 +61,9 @@ class FakeAgent:
                 self._news.wait(left_s)
             return self.states[-1][1]
 
-    def wait_for_batches(self, more: int, within_s: float = 60) -> None:
-        """Returns when so many more batches were measured."""
-        deadline_s = time.monotonic() + within_s
-        with self._news:
-            wanted = len(self.batches) + more
-            while len(self.batches) < wanted:
-                left_s = deadline_s - time.monotonic()
-                if left_s <= 0:
-                    raise TimeoutError(f"{len(self.batches)} of {wanted} batches within {within_s} s")
-                self._news.wait(left_s)
-
     def answer(self, path: str, said: Document) -> Document:
         """What the plugin gets for what it said."""
         with self._news:
-            self.unmanaged = said.get("unmanaged", self.unmanaged)
             if "batch" in said:
                 self.batches.append(said["batch"])
             if "state" in said:
@@ -101,7 +89,8 @@ class FakeAgent:
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the driver ended meanwhile
+                    self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
                 """Nothing on the terminal."""

@@ -16,7 +16,6 @@ from house import paths, spark
 _TARGET = paths.ROOT / "images" / "spark" / "plugin" / "target"
 JARS = (_TARGET / "sluice-plugin-0.1.0.jar", _TARGET / "sluice-plugin-0.1.0-tests.jar")
 PLUGIN: Mapping[str, str] = {"spark.plugins": "dev.sluice.entry.SluicePlugin"}
-_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +52,8 @@ class Driver:
         job.out.mkdir(parents=True, exist_ok=True)
         self.log = job.out / f"{who}.log"
         wanted: dict[str, Any] = {**dataclasses.asdict(job), "out": str(job.out), "who": who}
-        wanted["jars"] = [str(jar) for jar in JARS]
+        extra = spark.extra().glob("*.jar") if (job.checkpoint or "").startswith("s3a:") else ()
+        wanted["jars"] = [str(jar) for jar in (*JARS, *extra)]
         wanted["input"] = str(job.out / "input")
         wanted["conf"] = {**plugin, **job.conf}
         if job.checkpoint == "":
@@ -84,7 +84,7 @@ class Driver:
         """Driver and executors."""
         return [pid for pid in _descendants(self.process.pid) if _is_java(pid)]
 
-    def end(self, within_s: float = 60) -> str:
+    def end(self, within_s: float = 180) -> str:
         """Waits for the application's end; how it ended, as the user's code saw it."""
         try:
             self.process.wait(within_s)
@@ -97,7 +97,7 @@ class Driver:
         """The end of its log."""
         return self.log.read_text()[-4000:]
 
-    def until(self, what: Callable[[], object], within_s: float = 60) -> None:
+    def until(self, what: Callable[[], object], within_s: float = 180) -> None:
         """Waits until something is true; says what the driver said when it never is."""
         deadline_s = time.monotonic() + within_s
         while not what():
@@ -137,10 +137,14 @@ class Rows:
     repeated: int
 
 
-def count(got: list[int]) -> Rows:
-    """Adds up what a sink got."""
+def count(got: list[int], partitions: int = 2) -> Rows:
+    """Adds up what a sink got; a source's partitions hold every n-th number each, and need not come equally far."""
     times = collections.Counter(got)
-    return Rows(len(got), max(got, default=-1) + 1 - len(times), len(got) - len(times))
+    missing = 0
+    for partition in range(partitions):
+        own = [n for n in times if n % partitions == partition]
+        missing += len(range(partition, max(own, default=-1) + 1, partitions)) - len(own)
+    return Rows(len(got), missing, len(got) - len(times))
 
 
 def calls(out: pathlib.Path, query: int = 0) -> list[dict[str, Any]]:

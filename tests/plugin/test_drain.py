@@ -12,10 +12,15 @@ from plugin import agent, drivers
 
 SMALLEST = {"source": "tick", "sink": "foreachBatch", "state": "none"}
 PAIRS = [
-    SMALLEST,
-    {"source": "rate", "sink": "file", "state": "none"},
-    {"source": "tick", "sink": "file", "state": "dedup"},
-    {"source": "tick", "sink": "foreachBatch", "state": "join"},
+    pytest.param(SMALLEST),
+    *(
+        pytest.param(kinds, marks=pytest.mark.matrix)
+        for kinds in (
+            {"source": "rate", "sink": "file", "state": "none"},
+            {"source": "tick", "sink": "file", "state": "dedup"},
+            {"source": "tick", "sink": "foreachBatch", "state": "join"},
+        )
+    ),
 ]
 
 
@@ -44,7 +49,7 @@ def test_drivers_drained_one_after_another_lose_and_repeat_nothing(kinds, fake_a
     last = -1
     for who in "ab":
         with drivers.Driver(job, who, fake_agent.folder) as driver:
-            fake_agent.wait(at_least(last + 3), 120)
+            fake_agent.wait(at_least(last + 3), 300)
             a_random_moment()
             fake_agent.order(drain={"id": who, "timeoutMs": 30_000, "stop": True})
             assert driver.end() == "ended"
@@ -56,12 +61,13 @@ def test_drivers_drained_one_after_another_lose_and_repeat_nothing(kinds, fake_a
     assert rows.got > 0
 
 
+@pytest.mark.matrix
 def test_an_aggregation_counts_every_row_once_across_drains(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     last = -1
     for who in "ab":
         with drivers.Driver(job, who, fake_agent.folder) as driver:
-            fake_agent.wait(at_least(last + 3), 120)
+            fake_agent.wait(at_least(last + 3), 300)
             fake_agent.order(drain={"id": who, "timeoutMs": 30_000, "stop": True})
             assert driver.end() == "ended"
         fake_agent.order(drain=None)
@@ -78,7 +84,7 @@ def test_an_aggregation_counts_every_row_once_across_drains(fake_agent, tmp_path
 def test_sigterm_drains_within_the_pods_grace_period(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", sink_s=0.5)
     with drivers.Driver(job, "a", fake_agent.folder) as driver:
-        fake_agent.wait(at_least(3), 120)
+        fake_agent.wait(at_least(3), 300)
         a_random_moment()
         os.kill(driver.jvm(), signal.SIGTERM)
         driver.end()
@@ -88,11 +94,12 @@ def test_sigterm_drains_within_the_pods_grace_period(fake_agent, tmp_path):
     assert fake_agent.state["drain"]["state"] == "stopped"
 
 
+@pytest.mark.matrix
 def test_one_driver_drains_and_goes_on_again_and_again(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", queries=2)
     quiet_ms = []
     with drivers.Driver(job, "a", fake_agent.folder):
-        fake_agent.wait(lambda state: len(state["queries"]) == 2 and min(committed(state)) >= 2, 120)
+        fake_agent.wait(lambda state: len(state["queries"]) == 2 and min(committed(state)) >= 2, 300)
         for n in range(10):
             a_random_moment()
             began_s = time.monotonic()
@@ -115,17 +122,17 @@ def test_one_driver_drains_and_goes_on_again_and_again(fake_agent, tmp_path):
 def test_a_drain_that_times_out_leaves_the_job_running_and_says_which_batch(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", sink_s=3.0)
     with drivers.Driver(job, "a", fake_agent.folder):
-        fake_agent.wait(lambda state: any(query["inFlight"] >= 1 for query in state["queries"]), 120)
+        fake_agent.wait(lambda state: any(query["inFlight"] >= 1 for query in state["queries"]), 300)
         fake_agent.order(drain={"id": "short", "timeoutMs": 100, "stop": True})
         state = fake_agent.wait(lambda state: state["drain"]["state"] == "timed-out")
-        assert "of query 'q0' did not end within 100 ms" in state["drain"]["problem"]
+        assert "of query 'q0' was still running when the time was up" in state["drain"]["problem"]
         fake_agent.wait(at_least(max(committed(state)) + 2))
 
 
 def test_a_query_without_data_is_quiet_at_once(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", most=50)
     with drivers.Driver(job, "a", fake_agent.folder) as driver:
-        driver.until(lambda: drivers.sink_rows(job).got == 50, 120)
+        driver.until(lambda: drivers.sink_rows(job).got == 50, 300)
         fake_agent.order(drain={"id": "idle", "timeoutMs": 5_000, "stop": True})
         assert driver.end() == "ended"
     assert_at_rest(job)
@@ -136,7 +143,7 @@ def test_a_real_time_batch_is_ended_by_its_clock(fake_agent, tmp_path):
     for who in "ab":
         with drivers.Driver(job, who, fake_agent.folder) as driver:
             got = drivers.sink_rows(job).got
-            driver.until(lambda got=got: drivers.sink_rows(job).got > got + 300, 120)
+            driver.until(lambda got=got: drivers.sink_rows(job).got > got + 300, 300)
             began_s = time.monotonic()
             fake_agent.order(drain={"id": who, "timeoutMs": 30_000, "stop": True})
             fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"))

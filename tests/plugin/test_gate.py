@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from plugin import agent, drivers
 from plugin.test_drain import at_least, committed
 
@@ -10,12 +12,13 @@ def at_gate(state: agent.Document) -> bool:
     return bool(state["queries"]) and all(query["phase"] == "gate" for query in state["queries"])
 
 
+@pytest.mark.matrix
 def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_lost_between(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     with agent.FakeAgent(tmp_path / "new-agent") as new_agent:
         new_agent.order(gate={"open": False}, warmUp=True, preload=True)
         with drivers.Driver(job, "a", fake_agent.folder) as old:
-            fake_agent.wait(at_least(3), 180)
+            fake_agent.wait(at_least(3), 300)
             handed_over(job, old, fake_agent, new_agent)
     batches = [call["batch"] for call in drivers.calls(job.out)]
     assert batches == list(range(len(batches)))
@@ -24,10 +27,10 @@ def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_l
 def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAgent, new_agent: agent.FakeAgent) -> None:
     """From one driver to the next: wait, warm up, drain, go."""
     with drivers.Driver(job, "b", new_agent.folder) as new:
-        new_agent.wait(at_gate, 180)
-        waiting = new_agent.wait(lambda state: "warmed up" in state["warmUp"] or "cold" in state["warmUp"], 180)
+        new_agent.wait(at_gate, 300)
+        waiting = new_agent.wait(lambda state: "warmed up" in state["warmUp"] or "cold" in state["warmUp"], 300)
         assert "warmed up" in waiting["warmUp"]
-        loaded = new_agent.wait(lambda state: "loaded" in state["warmUp"] or "cold" in state["warmUp"], 180)
+        loaded = new_agent.wait(lambda state: "loaded" in state["warmUp"] or "cold" in state["warmUp"], 300)
         assert "loaded 1 operators' state" in loaded["warmUp"]
         fake_agent.wait(at_least(max(committed(fake_agent.state)) + 3))
         assert at_gate(new_agent.state)
@@ -57,13 +60,14 @@ def test_a_query_that_no_restart_would_find_again_is_refused_before_its_first_ba
     # A name is enough: Spark makes it a folder of the default location.
     named = dataclasses.replace(job, out=tmp_path / "named", named=True)
     with drivers.Driver(named, "a", fake_agent.folder) as driver:
-        driver.until(lambda: drivers.sink_rows(named).got > 0, 120)
+        driver.until(lambda: drivers.sink_rows(named).got > 0, 300)
 
 
+@pytest.mark.matrix
 def test_what_does_not_fit_the_checkpoint_is_refused_with_a_sentence_and_writes_nothing(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     with drivers.Driver(job, "a", fake_agent.folder) as driver:
-        fake_agent.wait(at_least(2), 120)
+        fake_agent.wait(at_least(2), 300)
         fake_agent.order(drain={"id": "a", "timeoutMs": 30_000, "stop": True})
         assert driver.end() == "ended"
     fake_agent.order(drain=None)

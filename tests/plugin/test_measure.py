@@ -1,13 +1,16 @@
 """Each batch is measured: who did what, who got whose bytes, how far behind; and what measuring itself cost."""
 
+import pytest
+
 from plugin import drivers
 from plugin.test_drain import at_least
 
 
+@pytest.mark.matrix
 def test_a_batch_says_who_worked_and_what_went_between_executors(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation", sink="noop", master="local-cluster[2,1,1024]")
     with drivers.Driver(job, "a", fake_agent.folder):
-        fake_agent.wait(at_least(6), 180)
+        fake_agent.wait(at_least(6), 300)
     batches = [batch for batch in fake_agent.batches if batch["rows"] > 0]
     assert {executor for batch in batches for executor in batch["executors"]} == {"0", "1"}
     for batch in batches:

@@ -27,20 +27,29 @@ public final class Drain {
         this.queries = queries;
     }
 
-    /** Before {@code offsets/N}: begins batch N, or parks until the drain is taken back or the query stopped. */
-    void begin(final Query query, final long batch) throws InterruptedException {
+    /**
+     * Before {@code offsets/N}: begins batch N, or parks until the drain is taken back or the query stopped.
+     *
+     * @return false when batch N is not to be written at all: a stopped Real-Time query's empty one, whose writer is a thread
+     *     beside the stream's that knows no clean interrupt
+     */
+    boolean begin(final Query query, final long batch) throws InterruptedException {
         synchronized (lock) {
             while (asked && (!query.spark().isRealTime() || query.emptied)) {
                 query.phase = Query.Phase.PARKED;
                 lock.notifyAll();
                 // Spark's interrupt can be lost in a source before the thread comes here: so look as well.
                 if (!query.spark().isActive()) {
+                    if (query.spark().isRealTime()) {
+                        return false;
+                    }
                     throw new InterruptedException("the query was stopped");
                 }
                 lock.wait(LOOK_MS);
             }
             query.phase = Query.Phase.RUNNING;
             query.inFlight = batch;
+            return true;
         }
     }
 
@@ -121,7 +130,7 @@ public final class Drain {
                 final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
                 if (leftMs <= 0) {
                     throw new TimeoutException("batch " + (busy.inFlight == Query.NONE ? "" : busy.inFlight + " ")
-                            + "of query '" + busy.spark().name() + "' did not end within " + timeoutMs + " ms");
+                            + "of query '" + busy.spark().name() + "' was still running when the time was up");
                 }
                 lock.wait(Math.min(leftMs, LOOK_MS));
             }

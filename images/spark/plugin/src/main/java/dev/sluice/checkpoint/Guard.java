@@ -130,9 +130,9 @@ public final class Guard {
         return admission.ofThread(queries);
     }
 
-    void begin(final Query query, final long batch) {
+    boolean begin(final Query query, final long batch) {
         try {
-            drain.begin(query, batch);
+            return drain.begin(query, batch);
         } catch (final InterruptedException e) {
             throw Sneaky.raise(e);
         }

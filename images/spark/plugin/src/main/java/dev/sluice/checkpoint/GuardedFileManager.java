@@ -47,6 +47,9 @@ public final class GuardedFileManager implements CheckpointFileManager {
         final Fence fence = fence(query);
         if (isOfQuery && COMMITS.equals(path.getParent().getName())) {
             final long batch = Long.parseLong(path.getName());
+            if (query.inFlight() != batch && query.emptied && !query.spark().isActive()) {
+                return new Nowhere(); // the commit of a batch whose offsets went there, too
+            }
             return guarded(path, overwrite, fence, new Ending(() -> guard.commit(query, batch), () -> { }));
         }
         return guarded(path, overwrite, fence, Ending.NOTHING);
@@ -54,7 +57,9 @@ public final class GuardedFileManager implements CheckpointFileManager {
 
     private CancellableFSDataOutputStream offsets(
             final Guard guard, final Query query, final Path path, final boolean overwrite) {
-        guard.begin(query, Long.parseLong(path.getName()));
+        if (!guard.begin(query, Long.parseLong(path.getName()))) {
+            return new Nowhere();
+        }
         try {
             // Before the batch, not only before the rename: a fenced driver must not even begin one.
             query.fence.pass("begin", path);

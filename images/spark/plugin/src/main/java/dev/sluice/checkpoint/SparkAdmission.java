@@ -6,6 +6,9 @@ import java.util.Collection;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqBase;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata$;
 import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
@@ -85,13 +88,26 @@ public final class SparkAdmission implements Admission {
         return null;
     }
 
-    /** Gives another session what a query's session would get: a warm-up is to load the same kind of state store.
-     * @param session any of its own
-     * @param root the query's checkpoint
-     * @throws IOException when the checkpoint cannot be read */
-    public static void prepare(final org.apache.spark.sql.classic.SparkSession session, final Path root) throws IOException {
+    /**
+     * A session of our own with the settings the query's will have once it has read its checkpoint: what is warmed up, loaded or
+     * compared before the gate opens must be what runs behind it.
+     *
+     * @param waiting at its gate
+     * @return a copy of the query's session
+     * @throws IOException when the checkpoint cannot be read
+     */
+    public static org.apache.spark.sql.classic.SparkSession sessionFor(final SparkQuery waiting) throws IOException {
+        final org.apache.spark.sql.classic.SparkSession session =
+                waiting.execution().sparkSessionForStream().cloneSession();
+        final SQLConf conf = session.sessionState().conf();
+        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
+                new OffsetSeqLog(session, new Path(waiting.root(), "offsets").toString(), true).getLatest();
+        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
+            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), conf);
+        }
         final Configuration hadoop = session.sessionState().newHadoopConf();
-        StateFormat.choose(session.sessionState().conf(), Ids.read(root, hadoop), root, hadoop);
+        StateFormat.choose(conf, Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
+        return session;
     }
 
     private static StreamExecution ofThread() {

@@ -39,7 +39,9 @@ final class StateCheck {
 
     void check(final Ids ids, final OffsetSeqBase last) throws IOException {
         final Path state = new Path(query.spark().root(), "state");
-        final Path copy = new Path(query.spark().root(), "_sluice/check/" + query.spark().runId());
+        // Named as the original: Spark looks for a folder of that name beside what it is given.
+        final Path folder = new Path(query.spark().root(), "_sluice/check/" + query.spark().runId());
+        final Path copy = new Path(folder, "state");
         final FileSystem store = state.getFileSystem(hadoop);
         try {
             copy(store, state, copy);
@@ -53,7 +55,7 @@ final class StateCheck {
             throw new RefusedException("query '" + query.spark().name() + "' does not fit the state in "
                     + query.spark().root() + ": " + e.getMessage().lines().findFirst().orElse(""));
         } finally {
-            store.delete(copy, true);
+            store.delete(folder, true);
         }
     }
 
@@ -80,11 +82,10 @@ final class StateCheck {
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private void plan(final Ids ids, final OffsetSeqBase last, final Path copy) {
-        final SparkSession session = execution.sparkSessionForStream().cloneSession();
+    private void plan(final Ids ids, final OffsetSeqBase last, final Path copy) throws IOException {
+        final SparkSession session = SparkAdmission.sessionFor((SparkQuery) query.spark());
         final OffsetSeqMetadataBase metadata = last.metadataOpt().isDefined() ? last.metadataOpt().get()
                 : OffsetSeqMetadata$.MODULE$.apply(0L, 0L, session.conf());
-        OffsetSeqMetadata$.MODULE$.setSessionConf(metadata, session.sessionState().conf());
         final LogicalPlan plan = Leaves.emptied(execution.analyzedPlan());
         session.withActive(() -> new IncrementalExecution(session, plan, execution.outputMode(), copy.toString(), execution.id(),
                 execution.runId(), ids.commits() + 1, scala.Option.apply(metadata), metadata,

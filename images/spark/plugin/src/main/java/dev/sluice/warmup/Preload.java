@@ -1,7 +1,9 @@
 package dev.sluice.warmup;
 
 import dev.sluice.checkpoint.Leaves;
+import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.checkpoint.SparkQuery;
+import java.io.IOException;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -43,10 +45,10 @@ public final class Preload {
      *
      * @param waiting at its gate
      * @return how it went, in one sentence
+     * @throws IOException when the checkpoint cannot be read
      */
-    public String run(final SparkQuery waiting) {
-        final StreamExecution execution = waiting.execution();
-        final SparkSession session = execution.sparkSessionForStream();
+    public String run(final SparkQuery waiting) throws IOException {
+        final SparkSession session = SparkAdmission.sessionFor(waiting);
         final CommitLog log = new CommitLog(session, new Path(waiting.root(), "commits").toString(), true);
         final scala.Option<scala.Tuple2<Object, CommitMetadataBase>> last = log.getLatest();
         if (last.isEmpty()) {

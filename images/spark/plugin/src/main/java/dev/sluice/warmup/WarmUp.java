@@ -65,8 +65,7 @@ public final class WarmUp {
      */
     public String run(final SparkQuery waiting) throws InterruptedException, IOException, TimeoutException {
         final StreamExecution execution = waiting.execution();
-        final SparkSession session = execution.sparkSessionForStream().cloneSession();
-        SparkAdmission.prepare(session, waiting.root());
+        final SparkSession session = SparkAdmission.sessionFor(waiting);
         // On the checkpoint's own store: executors reach it, and its client is warm as well.
         final Path folder = new Path(waiting.root(), "_sluice/warm-up/" + waiting.runId());
         final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), WarmUp::madeUp);

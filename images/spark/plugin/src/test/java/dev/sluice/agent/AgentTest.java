@@ -140,6 +140,13 @@ final class AgentTest {
     }
 
     @Test
+    void aDriverThatStaysPlainSaysWhyOnce() throws Exception {
+        final String asked = answering(ok("{\"version\":1}"), agent -> agent.sayUnmanaged("Spark is '3.5.6'"));
+        assertTrue(asked.startsWith("POST /v1/report HTTP/1.1\r\n"), asked);
+        assertTrue(asked.endsWith("{\"version\":1,\"unmanaged\":\"Spark is '3.5.6'\"}"), asked);
+    }
+
+    @Test
     void withoutAFolderThereIsNoAgent() {
         assertEquals(false, new Agent(null).exists());
         new Agent(null).sayUnmanaged("nobody hears this");

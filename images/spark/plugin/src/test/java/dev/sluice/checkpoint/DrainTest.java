@@ -24,10 +24,10 @@ final class DrainTest {
         return query;
     }
 
-    private CompletableFuture<Void> begins(final Query query, final long batch) {
-        return CompletableFuture.runAsync(() -> {
+    private CompletableFuture<Boolean> begins(final Query query, final long batch) {
+        return CompletableFuture.supplyAsync(() -> {
             try {
-                drain.begin(query, batch);
+                return drain.begin(query, batch);
             } catch (final InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -48,12 +48,12 @@ final class DrainTest {
         assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30));
         drain.commit(query, 4);
         drain.awaitQuiet(1_000);
-        final CompletableFuture<Void> next = begins(query, 5);
+        final CompletableFuture<Boolean> next = begins(query, 5);
         awaitPhase(query, Query.Phase.PARKED);
         drain.awaitQuiet(0);
         assertEquals(4, query.committed());
         drain.cancel();
-        next.get(10, TimeUnit.SECONDS);
+        assertEquals(true, next.get(10, TimeUnit.SECONDS));
         assertEquals(5, query.inFlight());
     }
 
@@ -64,7 +64,7 @@ final class DrainTest {
         drain.enter(query, 7, 6);
         drain.ask();
         final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(0));
-        assertEquals("batch 7 of query 'q' did not end within 0 ms", why.getMessage());
+        assertEquals("batch 7 of query 'q' was still running when the time was up", why.getMessage());
         drain.commit(query, 7);
         drain.awaitQuiet(0);
     }
@@ -73,7 +73,7 @@ final class DrainTest {
     void aParkedQueryWhoseInterruptGotLostNoticesThatItWasStopped() throws Exception {
         final Query query = entered("/ck/q");
         drain.ask();
-        final CompletableFuture<Void> next = begins(query, 1);
+        final CompletableFuture<Boolean> next = begins(query, 1);
         awaitPhase(query, Query.Phase.PARKED);
         query.spark().stop();
         final ExecutionException ended = assertThrows(ExecutionException.class, () -> next.get(10, TimeUnit.SECONDS));
@@ -116,8 +116,9 @@ final class DrainTest {
         drain.begin(query, 8);
         drain.commit(query, 8);
         drain.awaitQuiet(0);
-        begins(query, 9);
+        final CompletableFuture<Boolean> next = begins(query, 9);
         awaitPhase(query, Query.Phase.PARKED);
-        drain.cancel();
+        spark.stop();
+        assertEquals(false, next.get(10, TimeUnit.SECONDS), "an empty batch after the end is not written");
     }
 }

@@ -3,6 +3,8 @@ package dev.sluice.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,5 +43,13 @@ final class SelfTestTest {
     @ValueSource(strings = {"no.such.Class", "java.lang.String#charAt(long)", "java.lang.String#gone()"})
     void namesWhatIsNot(final String shape) {
         assertEquals(shape, test.missing(shape));
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {SluicePlugin.class, DriverEntry.class, SelfTest.class, dev.sluice.agent.Agent.class})
+    void theEntryAndWhatItNeedsLoadInAJvmOfJava8(final Class<?> type) throws IOException {
+        try (InputStream in = type.getResourceAsStream(type.getSimpleName() + ".class")) {
+            assertEquals(52, in.readNBytes(8)[7], "class file version");
+        }
     }
 }
