@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent import fake_api
-from sluice_agent import client, lease, report, settings
+from agent import fake_api, loops, plugin
+from sluice_agent import board, client, heard, lease, main, report, settings, tally
 
 OLD, NEW = "clicks-5f3a9c-1", "clicks-77aa01-1"
 
@@ -98,6 +98,21 @@ def test_a_change_of_phase_is_told_at_once_but_not_faster_than_4_times_a_second(
     assert ours.due_s(told("Waiting", leads=False)) == 0
 
 
+def test_that_a_driver_starts_is_told_when_it_takes_long(agent, clock):
+    ours, starts = agent(OLD), report.Report({"phase": "Starting"}, None, 0, leads=False)
+    assert ours.due_s(starts) == 15
+    clock.now_s += 15
+    assert ours.due_s(starts) == 0
+
+
+def test_what_was_said_before_a_restart_is_read_back(api, agent):
+    assert agent(OLD).before() == {}
+    agent(OLD).write(told(order=42))
+    assert (agent(OLD).before()["order"], agent(NEW).before()) == (42, {})
+    api.lease["metadata"]["annotations"][f"agent.sluice.dev/{OLD}"] = "edited by hand"
+    assert agent(OLD).before() == {}
+
+
 @pytest.mark.parametrize(
     ("after_s", "epoch", "taken"), [(1, 2, True), (1, 1, False), (29, 1, False), (31, 1, True), (1, 0, False)]
 )
@@ -170,3 +185,50 @@ def test_the_annotation_is_json_on_one_line(api, agent):
     text = api.lease["metadata"]["annotations"][f"agent.sluice.dev/{OLD}"]
     assert "\n" not in text
     assert json.loads(text)["queries"] == [{"name": 'a "b"\n'}]
+
+
+@pytest.fixture
+def telling(agent, clock):
+    with loops.Loop() as loop:
+
+        def make():
+            async def on():
+                return board.Board(states.ring)
+
+            states = heard.Heard(clock)
+            return states, main._Telling(agent(OLD), states, loop.run(on()), tally.Tally(clock))
+
+        yield make
+
+
+def test_a_restarted_agent_knows_from_the_lease_that_spark_runs_plain_and_which_order_was_observed(api, telling, clock):
+    agent_dies = {"version": 1, "phase": "Unmanaged", "order": 42, "problem": "Spark 3.5 is not known here"}
+    api.lease["metadata"]["annotations"] = {f"agent.sluice.dev/{OLD}": json.dumps(agent_dies)}
+    states, loop = telling()
+    clock.now_s += 15  # the plugin says nothing any more
+    loop.step()
+    assert states.unmanaged == "Spark 3.5 is not known here"
+    loop.step()
+    assert {**api.said_by(OLD), **agent_dies} == api.said_by(OLD)
+    assert spec(api)["holderIdentity"].split("_")[0] == OLD
+
+
+def test_what_the_plugin_says_now_outweighs_what_the_lease_says_of_before(api, telling):
+    api.lease["metadata"]["annotations"] = {
+        f"agent.sluice.dev/{OLD}": '{"version": 1, "phase": "Unmanaged", "order": 42}'
+    }
+    states, loop = telling()
+    states.take(heard.read(plugin.state()))
+    loop.step()
+    loop.step()
+    assert (api.said_by(OLD)["phase"], api.said_by(OLD)["order"]) == ("Running", 42)
+
+
+@pytest.mark.parametrize("odd", ["[]", '{"version": 1, "order": "many"}', '{"version": 2}', "{"])
+def test_an_annotation_that_somebody_edited_is_forgotten(api, telling, odd):
+    api.lease["metadata"]["annotations"] = {f"agent.sluice.dev/{OLD}": odd}
+    states, loop = telling()
+    states.take(heard.read(plugin.state()))
+    loop.step()
+    loop.step()
+    assert (api.said_by(OLD)["phase"], api.said_by(OLD)["order"]) == ("Running", 0)

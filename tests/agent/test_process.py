@@ -85,7 +85,6 @@ def told(api, **words):
 def test_from_the_operators_orders_to_the_drivers_word_in_the_lease(api, folder, driver, start):
     start()
     assert json.loads((folder / "executor.yaml").read_text()) == TEMPLATE
-    told(api, phase="Starting", order=0)
     other = {**TEMPLATE, "metadata": {"labels": {"pool": "2"}}}
     api.order(orders(42, gate={"open": True, "epoch": 7}, executorTemplate=json.dumps(other)))
     status, found = driver.poll(queries=[plugin.query(phase="gate", epoch=0)], gateOpen=False)

@@ -37,10 +37,14 @@ class Folder:
 
     def _write(self, name: str, text: str) -> None:
         descriptor, fresh = tempfile.mkstemp(dir=self._path, prefix=f".{name}-")
-        with os.fdopen(descriptor, "w") as file:
-            os.fchmod(descriptor, self._mode())
-            file.write(text)
-        pathlib.Path(fresh).rename(self._path / name)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                os.fchmod(descriptor, self._mode())
+                file.write(text)
+            pathlib.Path(fresh).rename(self._path / name)
+        except OSError:
+            pathlib.Path(fresh).unlink(missing_ok=True)
+            raise
 
     def _mode(self) -> int:
         """With an fsGroup driver and agent share the folder's group; without one only the mount keeps others out."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sluice_agent import client, report, settings
+from sluice_agent import client, documents, report, settings
 
 _LOG = logging.getLogger(__name__)
 EPOCH = "sluice.dev/epoch"
@@ -35,7 +35,7 @@ class Claim:
     epoch: int
     transitions: int
     until_s: float  # by the API server's clock
-    speakers: tuple[str, ...]  # pods that have an annotation
+    words: Mapping[str, str]  # annotations of agents, by pod
 
 
 class Lease:
@@ -47,8 +47,16 @@ class Lease:
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{told.namespace}/leases/{told.job}"
         self._claim: Claim | None = None
         self._ahead_s = 0.0  # the API server's clock before ours
-        self._renewed_s = self._told_s = self._wrote_s = -math.inf
+        self._renewed_s = self._wrote_s = -math.inf
+        self._told_s = clock()  # nothing yet; but what is not urgent can wait
         self._urgent: tuple[Any, ...] | None = None
+
+    def before(self) -> Mapping[str, Any]:
+        """What we said before we were started anew; empty when nothing, or nothing that makes sense."""
+        try:
+            return documents.read(self._look().words.get(self._pod, "{}").encode(), "the annotation")
+        except documents.Wrong:
+            return {}
 
     def due_s(self, told: report.Report) -> float:
         """How long nothing need be written, if the report stays as it is."""
@@ -102,7 +110,7 @@ class Lease:
         if claim.holder != self._me:
             spec |= {"acquireTime": now, "leaseTransitions": claim.transitions + 1}
             before = claim.holder.rpartition("_")[0]
-            annotations |= {f"{_SAID}{pod}": None for pod in claim.speakers if pod not in (self._pod, before)}
+            annotations |= {f"{_SAID}{pod}": None for pod in claim.words if pod not in (self._pod, before)}
         return {"metadata": {"resourceVersion": claim.version, "annotations": annotations}, "spec": spec}
 
 
@@ -120,7 +128,7 @@ def _claim(body: Mapping[str, Any]) -> Claim:
         int(epoch) if epoch.isascii() and epoch.isdigit() else 0,
         int(spec.get("leaseTransitions") or 0),
         renewed_s + float(spec.get("leaseDurationSeconds") or 0),
-        tuple(name.removeprefix(_SAID) for name in noted if name.startswith(_SAID)),
+        {name.removeprefix(_SAID): str(text) for name, text in noted.items() if name.startswith(_SAID)},
     )
 
 

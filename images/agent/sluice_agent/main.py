@@ -5,6 +5,7 @@ from what the plugin says next and what stands in the Lease.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -18,6 +19,7 @@ from typing import NoReturn
 from sluice_agent import (
     board,
     client,
+    documents,
     folder,
     gates,
     heard,
@@ -68,7 +70,7 @@ class _Telling:
 
     def __init__(self, held: lease.Lease, states: heard.Heard, orders: board.Board, sums: tally.Tally) -> None:
         self._lease, self._states, self._orders, self._sums = held, states, orders, sums
-        self._seen, self._observed = 0, 0
+        self._seen, self._observed, self._recalled = 0, 0, False
 
     def step(self) -> float:
         """Waits, or writes."""
@@ -77,9 +79,20 @@ class _Telling:
         due_s = self._lease.due_s(told)
         if due_s > 0:
             self._seen = self._states.wait(self._seen, due_s)
-        else:
+        elif self._recalled:
             self._lease.write(told)
+        else:
+            self._recall()
         return 0.0
+
+    def _recall(self) -> None:
+        """Before our first word: we may have been started anew, and plain Spark says only once what it is."""
+        said = self._lease.before()
+        self._recalled = True
+        with contextlib.suppress(documents.Wrong):  # somebody edited it
+            self._observed = documents.whole({"order": 0, **said}, "order")
+            if documents.sentence(said, "phase") == "Unmanaged" and self._states.state is None:
+                self._states.take_unmanaged(documents.sentence(said, "problem"))
 
 
 def _beside(step: Callable[[], float], name: str) -> None:

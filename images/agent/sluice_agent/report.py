@@ -17,7 +17,7 @@ class Report:
     """At one moment."""
 
     words: dict[str, Any]
-    urgent: tuple[Any, ...]  # when this differs, the operator is told at once
+    urgent: tuple[Any, ...] | None  # when this differs, the operator is told at once; None: nothing is known
     epoch: int  # the highest one of its queries
     leads: bool  # whether this driver runs the job
 
@@ -34,7 +34,7 @@ def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: 
     if states.unmanaged:
         return Report({**words, "problem": states.unmanaged}, (phase, now, orders.refused), 0, leads=True)
     if state is None:
-        return Report(words, (phase, now, orders.refused), 0, leads=False)
+        return Report(words, None, 0, leads=False)
     words |= {
         "refused": orders.refused or state.refused,
         "application": state.application,
