@@ -66,7 +66,7 @@ class FakeAgent:
         with self._news:
             if "batch" in said:
                 self.batches.append(said["batch"])
-            if "state" in said:
+            if "state" in said and said["state"]["number"] > self._newest(said["state"]["application"]):
                 self.states.append((time.time(), said["state"]))
             self._news.notify_all()
             if path == "/v1/orders":
@@ -75,6 +75,10 @@ class FakeAgent:
                     self._news.wait(deadline_s - time.monotonic())
                 return self._orders
             return {"version": 1}
+
+    def _newest(self, application: str) -> int:
+        numbers = [state["number"] for _, state in self.states[-20:] if state["application"] == application]
+        return max(numbers, default=0)
 
     def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
         agent = self

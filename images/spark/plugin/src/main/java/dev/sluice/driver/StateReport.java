@@ -20,6 +20,7 @@ public final class StateReport {
     private volatile String refusedOrders = "";
     private volatile String warmUp = "";
     private volatile long serial;
+    private long written;
 
     StateReport(final String application, final Guard guard, final Drainer drainer) {
         this.application = application;
@@ -54,12 +55,12 @@ public final class StateReport {
         return unprotected.size() < MOST_UNPROTECTED && unprotected.put(query, sentence) == null;
     }
 
-    /** Adds the state to a document.
+    /** Adds the state to a document. Numbered under a lock: three threads send, and the agent is to know the newest.
      * @param document any
      * @return the same */
-    ObjectNode addTo(final ObjectNode document) {
+    synchronized ObjectNode addTo(final ObjectNode document) {
         final ObjectNode state = document.putObject("state");
-        state.put("application", application).put("serial", serial).put("refusedOrders", brief(refusedOrders));
+        state.put("number", ++written).put("application", application).put("serial", serial).put("refusedOrders", brief(refusedOrders));
         state.put("warmUp", brief(warmUp)).put("gateOpen", guard.gate().isOpen());
         state.putObject("drain").put("id", drainer.id()).put("state", drainer.state())
                 .put("problem", brief(drainer.problem()));
