@@ -170,8 +170,9 @@ def _handler(fake: FakeApi) -> type[http.server.BaseHTTPRequestHandler]:
             written = json.dumps(said).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(written)))
-            self.end_headers()
-            self.wfile.write(written)
+            with contextlib.suppress(ConnectionError):  # the agent was killed meanwhile
+                self.end_headers()
+                self.wfile.write(written)
 
         def _watch(self, lines: Iterator[bytes]) -> None:
             self.close_connection = True

@@ -1,12 +1,14 @@
 """The plugin as the agent meets it: documents of PROTOCOL.md, sent over a plain socket as the Java side does."""
 
 import http.client
+import itertools
 import json
 import pathlib
 import socket
 from typing import Any
 
 Document = dict[str, Any]
+_NUMBERS = itertools.count(1)
 
 
 def query(**changes: Any) -> Document:
@@ -20,7 +22,8 @@ def query(**changes: Any) -> Document:
 def state(**changes: Any) -> Document:
     """A driver that runs one query."""
     return {
-        "application": "spark-1", "serial": 0, "refusedOrders": "", "warmUp": "", "gateOpen": True,
+        "number": next(_NUMBERS), "application": "spark-1",
+        "serial": 0, "refusedOrders": "", "warmUp": "", "gateOpen": True,
         "drain": {"id": "", "state": "none", "problem": ""}, "queries": [query()], "unprotected": {}, **changes,
     }  # fmt: skip
 

@@ -77,6 +77,15 @@ def test_a_driver_that_runs_as_plain_spark_says_why(plugin, states):
     assert (states.phase, states.unmanaged) == ("Unmanaged", "Spark 3.5 is not known here")
 
 
+def test_of_two_states_the_one_written_last_counts_whatever_order_they_arrive_in(plugin, states):
+    older, newer, of_another = state(), state(gateOpen=False), state(number=1, application="spark-2")
+    plugin.report(state=newer)
+    plugin.report(state=older)
+    assert states.state.gate_open is False
+    plugin.report(state=of_another)
+    assert states.state.application == "spark-2"
+
+
 def test_orders_not_seen_yet_are_given_at_once(plugin, on):
     on.put(ordered(gate={"open": True}))
     status, found = plugin.poll()
@@ -149,6 +158,7 @@ WRONG = [
     ({"version": 2}, "the document: version is 2"),
     ({"state": {"queries": 1}}, "state.queries is 1: allowed is a list of at most"),
     ({"state": []}, "state is a list of 0: allowed is an object"),
+    ({"state": state(number=None)}, "state.number is missing: allowed is a whole number"),
     ({"state": state(serial="1")}, "state.serial is '1': allowed is a whole number"),
     ({"state": state(serial=1e400)}, "Infinity is no number"),
     ({"state": state(gateOpen="yes")}, "state.gateOpen is 'yes'"),

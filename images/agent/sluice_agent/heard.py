@@ -46,6 +46,7 @@ class State:
     drain_problem: str
     unprotected: tuple[str, ...]
     queries: tuple[Query, ...]
+    number: int = dataclasses.field(compare=False)  # the plugin's: no news by itself
 
 
 class Heard:
@@ -63,15 +64,22 @@ class Heard:
         """The plugin said so just now."""
         with self._news:
             self._at_s = self._clock()
+            if self._is_older(state):
+                return
             if (self.state, self.unmanaged) != (state, ""):
-                self.state, self.unmanaged = state, ""
                 self.ring()
+            self.state, self.unmanaged = state, ""
 
     def take_unmanaged(self, why: str) -> None:
         """The driver runs as plain Spark, and says so once."""
         with self._news:
             self.unmanaged = why
             self.ring()
+
+    def _is_older(self, state: State) -> bool:
+        """Several threads of the plugin send; the number tells which was written last."""
+        before = self.state
+        return before is not None and before.application == state.application and state.number <= before.number
 
     def ring(self) -> None:
         """Something is new; also of what others know."""
@@ -127,6 +135,7 @@ def read(found: Mapping[str, Any]) -> State:
         documents.sentence(drain, "problem", where="state.drain."),
         _unprotected(documents.within(found, "unprotected", "state.")),
         tuple(alive[:MOST_QUERIES]),
+        documents.whole({"number": None, **found}, "number", where="state."),
     )
 
 
