@@ -1,6 +1,7 @@
 """Plugin and agent beside each other: a job on a real Spark, steered by status.orders on a fake API server."""
 
 import pathlib
+import signal
 
 import pytest
 
@@ -40,7 +41,7 @@ def stopped(process):
     process.communicate()
 
 
-def test_a_job_waits_runs_outlives_its_agent_and_drains_as_the_streamjob_says(api, folder, tmp_path):
+def test_a_job_waits_runs_while_its_agent_is_dead_or_frozen_and_drains_as_the_streamjob_says(api, folder, tmp_path):
     order(api, 1, gate={"open": False})
     agent = beside(api, folder)
     waiting.until((folder / "port").exists)
@@ -52,8 +53,10 @@ def test_a_job_waits_runs_outlives_its_agent_and_drains_as_the_streamjob_says(ap
         driver.until(lambda: committed(driver) > 2)
         stopped(agent)
         agent = beside(api, folder)
-        before = committed(driver)
-        driver.until(lambda: committed(driver) > before)
+        goes_on(driver)
+        agent.send_signal(signal.SIGSTOP)
+        goes_on(driver)
+        agent.send_signal(signal.SIGCONT)
         order(api, 3, gate={"open": True}, drain={"id": "d-1", "timeoutMs": 60_000, "stop": True})
         driver.until(lambda: api.said_by(POD)["phase"] in ("Quiet", "Stopped") and api.said_by(POD)["order"] == 3)
         driver.end()
@@ -61,6 +64,12 @@ def test_a_job_waits_runs_outlives_its_agent_and_drains_as_the_streamjob_says(ap
     said = api.said_by(POD)["queries"][0]
     assert (said["committed"], said["inFlight"]) == (committed(driver), -1)
     assert (api.lease["spec"]["leaseTransitions"], api.said_by(POD)["refused"]) == (1, "")
+
+
+def goes_on(driver: drivers.Driver) -> None:
+    """Batches are committed, whatever the agent does."""
+    before = committed(driver)
+    driver.until(lambda: committed(driver) > before + 2)
 
 
 def committed(driver: drivers.Driver) -> int:
