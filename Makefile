@@ -6,10 +6,10 @@ HOUSE = PYTHONPATH=tests $(PYTHON) -m house
 help:  ## what to type first
 	@$(HOUSE) help
 
-demo down check test unit jvm e2e cluster images lock clean:
+demo down check test unit jvm matrix e2e cluster images lock clean:
 	@$(HOUSE) $@
 
 bench:
 	@$(HOUSE) bench $(NAME)
 
-.PHONY: help demo down check test unit jvm e2e cluster images lock clean bench
+.PHONY: help demo down check test unit jvm matrix e2e cluster images lock clean bench

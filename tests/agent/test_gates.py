@@ -1,17 +1,12 @@
 """The agent lifts the gate of executors that the operator leaves waiting, by the API server's clock and no other."""
 
-import os
-import pathlib
 import signal
 import socket
-import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
-from agent import fake_api
-from house import paths
+from agent import fake_api, processes
 from sluice import build
 from sluice.build import agent
 from sluice.values import streamjob
@@ -137,13 +132,7 @@ def test_the_token_is_read_anew_as_the_kubelet_rotates_it(api, ask, tmp_path):
     assert api.tokens == ["Bearer one", "Bearer two"]
 
 
-ENVIRONMENT = {
-    "SLUICE_JOB": "clicks",
-    "SLUICE_NAMESPACE": "shop",
-    "SLUICE_GATE": fake_api.GATE,
-    "SLUICE_EXECUTORS": TOLD.executors,
-    "SLUICE_GATE_TIMEOUT_S": "30",
-}
+ENVIRONMENT = processes.ENVIRONMENT
 
 
 def test_its_settings_are_those_that_the_operator_writes():
@@ -163,18 +152,11 @@ def test_a_setting_that_makes_no_sense_is_named(wrong, sentence):
         settings.read({**ENVIRONMENT, **wrong})
 
 
-def start(server: str, account: pathlib.Path, **environment: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join(str(paths.ROOT / root) for root in ("images/agent", "policies"))
-    words = [sys.executable, "-u", "-m", "sluice_agent", "--server", server, "--account", str(account)]
-    env = {**ENVIRONMENT, **environment, "PYTHONPATH": path}
-    return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
 @pytest.mark.timeout(20)  # a process starts
 def test_the_process_lifts_says_so_survives_an_outage_and_ends_at_once(api, tmp_path):
     api.failing = [500, 0]
     api.add("exec-1", 31)
-    process = start(api.url, tmp_path)
+    process = processes.start(api.url, tmp_path)
     assert process.stdout
     lines = [process.stdout.readline() for _ in range(4)]
     assert [line.split(maxsplit=3)[3].strip() for line in lines] == [
@@ -191,7 +173,7 @@ def test_the_process_lifts_says_so_survives_an_outage_and_ends_at_once(api, tmp_
 @pytest.mark.timeout(20)  # a process starts
 def test_the_process_ends_at_once_even_while_the_server_keeps_it_waiting(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        process = start(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
+        process = processes.start(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
         asked, _ = silent.accept()
         with asked:
             assert asked.recv(4).startswith(b"GET")
@@ -203,7 +185,7 @@ def test_the_process_ends_at_once_even_while_the_server_keeps_it_waiting(tmp_pat
 
 @pytest.mark.timeout(20)  # a process starts
 def test_the_process_names_what_it_was_not_told(tmp_path):
-    process = start("http://127.0.0.1:1", tmp_path, SLUICE_GATE="")
+    process = processes.start("http://127.0.0.1:1", tmp_path, SLUICE_GATE="")
     said, _ = process.communicate()
     assert (process.returncode, said.splitlines()[-1]) == (
         1,

@@ -11,6 +11,7 @@ from house import paths, trouble
 
 sys.path += [str(paths.ROOT / root) for root in ("operator", "policies")]  # what is measured
 MODULES = {  # what is called operator must not be a module of that name: it would hide the standard library's
+    "checkpoint": "bench.checkpoint",
     "cluster": "bench.cluster",
     "operator": "bench.operator_parts",
     "papers": "bench.papers",

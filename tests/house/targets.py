@@ -59,7 +59,7 @@ def _check(_: list[str]) -> int:
 
 def _test(_: list[str]) -> int:
     stages.run("check", check_stages())
-    return testing.run(["unit", "jvm", "e2e"])
+    return testing.run(["unit", "jvm", "matrix", "e2e"])
 
 
 def _only(suite: str) -> Callable[[list[str]], int]:
@@ -133,6 +133,7 @@ ALL = {
     "test": Target("everything this machine can prove: check, unit, JVM and cluster tests", _test),
     "unit": Target("the tests that need neither cluster nor JVM", _only("unit")),
     "jvm": Target("the tests of the Spark plugin", _only("jvm")),
+    "matrix": Target("the plugin on Spark, over sources, sinks, state, stores and engines: minutes", _only("matrix")),
     "e2e": Target("the tests on the real cluster, brought up for them", _only("e2e")),
     "cluster": Target("bring up the cluster: 3 nodes, DNS, Prometheus, Kafka, S3", lambda _: testing.testbed("up")),
     "images": Target("build every image, no cluster", _images),

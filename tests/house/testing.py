@@ -10,11 +10,11 @@ import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
-from house import install, paths, stages
+from house import install, paths, spark, stages
 
 _PLUGIN = paths.ROOT / "images" / "spark" / "plugin"
 _JVM_PACKAGES = ("openjdk-17-jdk-headless", "maven")
-_NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench")
+_NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench", "tests/plugin")
 _E2E_TIMEOUT_S = 900
 
 
@@ -46,13 +46,38 @@ def _unit() -> tuple[int, Count]:
 
 
 def _jvm() -> tuple[int, Count]:
-    stages.run("JVM tools", [stages.Stage("packages", lambda desk: install.packages(desk, _jvm_missing()))])
-    command = ["mvn", "-B", "-q", f"-Dmaven.repo.local={paths.CACHE / 'maven'}", "test"]
-    code = subprocess.run(command, cwd=_PLUGIN, check=False).returncode
+    """The JUnit tests and the jar, then what that jar does inside a real Spark."""
+    stages.run("JVM tools", jvm_stages())
+    code = build_plugin()
     reports = (_PLUGIN / "target" / "surefire-reports").glob("TEST-*.xml")
     count = sum((read_report(file) for file in reports), Count())
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped", flush=True)
-    return (code or int(count == Count())), count
+    if code or count == Count():
+        return code or 1, count
+    on_spark, more = _pytest("plugin", "tests/plugin", "-m", "not matrix", *_slow())
+    return on_spark, count + more
+
+
+def _matrix() -> tuple[int, Count]:
+    """The plugin on Spark over sources, sinks, state, stores and engines; takes minutes."""
+    stages.run("JVM tools", jvm_stages())
+    code = build_plugin()
+    return (code, Count(failed=1)) if code else _pytest("matrix", "tests/plugin", "-m", "matrix", *_slow())
+
+
+def jvm_stages() -> list[stages.Stage]:
+    """What the plugin is built and tested with."""
+    return [
+        stages.Stage("packages", lambda desk: install.packages(desk, _jvm_missing())),
+        stages.Stage("Spark", spark.make, ("packages",), kept=spark.made),
+        stages.Stage("S3", spark.make_s3, kept=spark.s3_made),
+    ]
+
+
+def build_plugin() -> int:
+    """Tests and packs the plugin; Maven's exit code."""
+    local = (f"-Dmaven.repo.local={paths.CACHE / 'maven'}", f"-Dspark.classpath={spark.classpath()}")
+    return subprocess.run(["mvn", "-B", "-q", *local, "package"], cwd=_PLUGIN, check=False).returncode
 
 
 def _jvm_missing() -> tuple[str, ...]:
@@ -114,4 +139,4 @@ def read_report(file: pathlib.Path) -> Count:
     return total
 
 
-_SUITES: dict[str, Callable[[], tuple[int, Count]]] = {"unit": _unit, "jvm": _jvm, "e2e": _e2e}
+_SUITES: dict[str, Callable[[], tuple[int, Count]]] = {"unit": _unit, "jvm": _jvm, "matrix": _matrix, "e2e": _e2e}

@@ -15,8 +15,13 @@ from layout import tree
 WRITE_VERBS = re.compile(r"^(create(?!_task)|patch|delete|replace|apply|evict)(_|$)")
 NO_CLIENTS = {"copy", "dataclasses", "ssl"}  # modules whose `replace` and `create_…` write nothing
 HTTP_WRITES = {"POST", "PUT", "PATCH", "DELETE"}
-# Its own Lease; the hand of whoever typed it; what lifts a gate when the operator is silent.
-OTHER_WRITERS = ("operator/sluice/lease.py", "operator/sluice/cli/", "images/agent/sluice_agent/gates.py")
+# Leases: its own, a job's; the hand of whoever typed it; what lifts a gate when the operator is silent.
+OTHER_WRITERS = (
+    "operator/sluice/lease.py",
+    "operator/sluice/cli/",
+    "images/agent/sluice_agent/gates.py",
+    "images/agent/sluice_agent/lease.py",
+)
 CLOCK_CALLS = {"now", "today", "utcnow"}
 
 

@@ -23,7 +23,11 @@ def start() -> int:
     except ValueError as why:
         print(f"sluice_agent: {why}", file=sys.stderr)
         return 1
-    main.run(told, client.Client(words.server, words.account))
+    try:
+        main.run(told, lambda: client.Client(words.server, words.account))
+    except OSError as why:
+        print(f"sluice_agent: cannot start: {why}", file=sys.stderr)
+        return 1
     return 0
 
 

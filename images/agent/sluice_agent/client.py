@@ -10,7 +10,7 @@ import json
 import pathlib
 import ssl
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 ACCOUNT = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -50,8 +50,8 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Answer:
         """The answer, a refusal included; Unavailable if there is none, or if it is to ask again later."""
-        headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "sluice-agent"}
         try:
+            headers = {**self._headers(), "Content-Type": content_type}
             answer = self._ask(method, path, None if body is None else json.dumps(body).encode(), headers)
         except (OSError, http.client.HTTPException, ValueError) as why:
             self.close()
@@ -60,6 +60,27 @@ class Client:
             raise Unavailable(answer.sentence)
         return answer
 
+    def follow(self, path: str, quiet_s: float, most_bytes: int) -> Generator[bytes, None, None]:
+        """The lines of a watch, as they come; Unavailable if it cannot be opened, breaks, or says nothing for too long.
+
+        A line that is too long comes without its end, and is the last.
+        """
+        try:
+            self.close()
+            self._open = self._connection(quiet_s)
+            self._open.request("GET", path, None, self._headers())
+            with self._open.getresponse() as response:
+                if response.status != 200:
+                    raise OSError(f"the watch is answered with {response.status} {response.reason}")
+                while line := response.readline(most_bytes):
+                    yield line
+                    if not line.endswith(b"\n"):
+                        return
+        except (OSError, http.client.HTTPException, ValueError) as why:
+            raise Unavailable(f"{self._server.netloc}: {why or type(why).__name__}") from why
+        finally:
+            self.close()
+
     def close(self) -> None:
         """Hangs up; the next call opens anew."""
         if self._open:
@@ -67,10 +88,7 @@ class Client:
         self._open = None
 
     def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
-        token = self._account / "token"
-        if token.exists():
-            headers["Authorization"] = f"Bearer {token.read_text().strip()}"
-        self._open = self._open or self._connection()
+        self._open = self._open or self._connection(_PATIENCE_S)
         self._open.request(method, path, body, headers)
         with self._open.getresponse() as response:
             said = json.loads(response.read() or b"{}")
@@ -79,9 +97,13 @@ class Client:
             raise ValueError("this is no answer of an API server")
         return Answer(response.status, said, email.utils.parsedate_to_datetime(date).timestamp())
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _headers(self) -> dict[str, str]:
+        token, headers = self._account / "token", {"Accept": "application/json", "User-Agent": "sluice-agent"}
+        return {**headers, "Authorization": f"Bearer {token.read_text().strip()}"} if token.exists() else headers
+
+    def _connection(self, patience_s: float) -> http.client.HTTPConnection:
         if self._server.scheme == "http":
-            return http.client.HTTPConnection(self._server.netloc, timeout=_PATIENCE_S)
+            return http.client.HTTPConnection(self._server.netloc, timeout=patience_s)
         trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the cluster's own authority, and no other
         trust.load_verify_locations(self._account / "ca.crt")
-        return http.client.HTTPSConnection(self._server.netloc, timeout=_PATIENCE_S, context=trust)
+        return http.client.HTTPSConnection(self._server.netloc, timeout=patience_s, context=trust)

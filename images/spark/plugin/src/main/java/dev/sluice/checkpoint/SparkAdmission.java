@@ -1,0 +1,128 @@
+package dev.sluice.checkpoint;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.util.Collection;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqBase;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata$;
+import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.internal.SQLConf;
+
+/** Knows Spark's queries: which thread is whose, which one must not start, and what its session must hold before batch one. */
+public final class SparkAdmission implements Admission {
+    /** Queries of ours: no user waits for them, no checkpoint of theirs is kept. */
+    public static final String WARM_UP = "sluice-warm-up-";
+    private static final String LOCATION = "spark.sql.streaming.checkpointLocation";
+    private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+    /** Spark's queries of this driver. */
+    public SparkAdmission() {
+    }
+
+    @Override
+    public Query recognise(final Path root) {
+        final StreamExecution execution = ofThread();
+        if (execution == null || execution.name() != null && execution.name().startsWith(WARM_UP)) {
+            return null;
+        }
+        final SparkQuery query = new SparkQuery(execution);
+        final boolean drains = execution instanceof MicroBatchExecution
+                && (query.isRealTime() || !(execution instanceof AsyncProgressTrackingMicroBatchExecution));
+        return drains && query.root().equals(root) ? new Query(query) : null;
+    }
+
+    @Override
+    public void admit(final Query query, final Configuration conf) throws IOException {
+        final StreamExecution execution = ((SparkQuery) query.spark()).execution();
+        final String location = execution.sparkSessionForStream().sessionState().conf().getConfString(LOCATION, null);
+        if (isForgotten(execution, query.spark().root(), location)) {
+            throw new RefusedException("a query without a checkpoint of its own and without a name would start from scratch"
+                    + " at every restart, so it is not started: give it a .queryName(…) or a checkpointLocation");
+        }
+        new Compatibility(query, execution, conf).check();
+    }
+
+    /** Spark gives such a query a folder that no later run finds again. */
+    private static boolean isForgotten(final StreamExecution execution, final Path root, final String location) {
+        final boolean named = execution.name() != null;
+        final boolean below = location != null && root.getParent() != null
+                && root.getParent().toUri().getPath().equals(new Path(location).toUri().getPath());
+        return isDeletedOnStop(execution) || !named && below && root.getName().matches(UUID);
+    }
+
+    private static boolean isDeletedOnStop(final StreamExecution execution) {
+        try {
+            final Field field = StreamExecution.class.getDeclaredField("deleteCheckpointOnStop");
+            field.setAccessible(true);
+            return field.getBoolean(execution);
+        } catch (final ReflectiveOperationException e) {
+            throw new IllegalStateException("this Spark's StreamExecution has no deleteCheckpointOnStop", e);
+        }
+    }
+
+    @Override
+    public void begin(final Query query, final Ids ids) throws IOException {
+        final StreamExecution execution = ((SparkQuery) query.spark()).execution();
+        final SQLConf conf = execution.sparkSessionForStream().sessionState().conf();
+        // From here Spark carries them to every task, in the Hadoop configuration of each batch.
+        conf.setConfString(Fence.ROOT, query.spark().root().toString());
+        conf.setConfString(Fence.EPOCH, Long.toString(query.epoch()));
+        final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
+        StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        SourceNames.write(query.spark().root(), hadoop, Compatibility.sources(execution.analyzedPlan()));
+    }
+
+    @Override
+    public Query ofThread(final Collection<Query> queries) {
+        for (final Query query : queries) {
+            if (((SparkQuery) query.spark()).execution().queryExecutionThread() == Thread.currentThread()) {
+                return query;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * A session of our own with the settings the query's will have once it has read its checkpoint: what is warmed up, loaded or
+     * compared before the gate opens must be what runs behind it.
+     *
+     * @param waiting at its gate
+     * @return a copy of the query's session
+     * @throws IOException when the checkpoint cannot be read
+     */
+    public static org.apache.spark.sql.classic.SparkSession sessionFor(final SparkQuery waiting) throws IOException {
+        final org.apache.spark.sql.classic.SparkSession session =
+                waiting.execution().sparkSessionForStream().cloneSession();
+        final SQLConf conf = session.sessionState().conf();
+        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
+                new OffsetSeqLog(session, new Path(waiting.root(), "offsets").toString(), true).getLatest();
+        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
+            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), conf);
+        }
+        final Configuration hadoop = session.sessionState().newHadoopConf();
+        StateFormat.choose(conf, Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
+        return session;
+    }
+
+    private static StreamExecution ofThread() {
+        final scala.Option<SparkSession> active = SparkSession.getActiveSession();
+        if (!active.isDefined() || !(active.get() instanceof org.apache.spark.sql.classic.SparkSession)) {
+            return null;
+        }
+        // The shared state knows the queries of every session; a session's own manager knows its own only.
+        final org.apache.spark.sql.classic.SparkSession session =
+                (org.apache.spark.sql.classic.SparkSession) active.get();
+        for (final StreamExecution execution : session.sharedState().activeStreamingQueries().values()) {
+            if (execution.queryExecutionThread() == Thread.currentThread()) {
+                return execution;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,72 @@
+package dev.sluice.checkpoint;
+
+import java.util.concurrent.TimeoutException;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.RealTimeTrigger;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+
+/** Spark's query object, as gate and drain see it. */
+public final class SparkQuery implements Query.Spark {
+    private final StreamExecution execution;
+    private final Path root;
+
+    SparkQuery(final StreamExecution execution) {
+        this.execution = execution;
+        this.root = new Path(execution.resolvedCheckpointRoot());
+    }
+
+    /** The object itself.
+     * @return it */
+    public StreamExecution execution() {
+        return execution;
+    }
+
+    @Override
+    public String name() {
+        return execution.name();
+    }
+
+    @Override
+    public String id() {
+        return execution.id().toString();
+    }
+
+    @Override
+    public String runId() {
+        return execution.runId().toString();
+    }
+
+    @Override
+    public Path root() {
+        return root;
+    }
+
+    @Override
+    public boolean isRealTime() {
+        return execution.trigger() instanceof RealTimeTrigger;
+    }
+
+    @Override
+    public long batch() {
+        return execution.getLatestExecutionContext().batchId();
+    }
+
+    @Override
+    public boolean isActive() {
+        return execution.isActive();
+    }
+
+    @Override
+    public boolean isIdle() {
+        return !execution.status().isTriggerActive() || execution.status().message().startsWith("Waiting");
+    }
+
+    @Override
+    public void stop() {
+        try {
+            execution.stop();
+        } catch (final TimeoutException e) {
+            throw new IllegalStateException("query '" + name() + "' did not stop in time", e);
+        }
+    }
+}

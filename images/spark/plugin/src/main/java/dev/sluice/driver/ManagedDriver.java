@@ -1,0 +1,84 @@
+package dev.sluice.driver;
+
+import dev.sluice.agent.Agent;
+import dev.sluice.checkpoint.Gate;
+import dev.sluice.checkpoint.Guard;
+import dev.sluice.checkpoint.GuardedFileManager;
+import dev.sluice.checkpoint.SparkAdmission;
+import dev.sluice.measure.BatchListener;
+import dev.sluice.measure.Measures;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+
+/** Sluice in the driver: made by the entry once Spark is known to be as expected. */
+public final class ManagedDriver implements DriverPlugin {
+    private static final long SILENCE_MS = 30_000;
+
+    private Guard guard;
+    private SourceEnd sources;
+    private Conversation conversation;
+    private Shutdown shutdown;
+    private WaitingWork waiting;
+
+    /** Made by name. */
+    public ManagedDriver() {
+    }
+
+    @Override
+    public Map<String, String> init(final SparkContext spark, final PluginContext context) {
+        final Agent agent = Agent.ofThisPod();
+        guard = new Guard(new Gate(agent.exists(), SILENCE_MS), new SparkAdmission(), this::changed);
+        sources = new SourceEnd(() -> executors(spark));
+        final Drainer drainer = new Drainer(guard, sources, this::changed);
+        final StateReport state = new StateReport(spark.applicationId(), guard, drainer);
+        final Fleet fleet = new Fleet(spark);
+        waiting = new WaitingWork(spark, guard, state, this::changed);
+        conversation = new Conversation(agent, state, orders -> {
+            waiting.order(orders.warmUp(), orders.preload());
+            guard.gate().set(orders.open(), orders.epoch());
+            drainer.order(orders.drain());
+            fleet.order(orders.executors(), orders.decommission());
+        });
+        shutdown = new Shutdown(drainer, conversation::sayNow);
+        final Measures measures = new Measures(conversation::batch);
+        final Proof proof = new Proof(guard, state, this::changed);
+        guard.install();
+        spark.addSparkListener(new BatchListener(measures));
+        spark.addSparkListener(proof);
+        shutdown.install();
+        conversation.start();
+        // Last: until here a failure leaves a driver that never heard of us.
+        Settings.set(spark.conf(), GuardedFileManager.class.getName());
+        return Map.of();
+    }
+
+    @Override
+    public Object receive(final Object message) {
+        return sources.answer(message);
+    }
+
+    @Override
+    public void shutdown() {
+        conversation.sayNow();
+        conversation.end();
+        waiting.end();
+        shutdown.uninstall();
+        guard.uninstall();
+    }
+
+    private void changed() {
+        if (conversation != null) {
+            conversation.changed();
+        }
+    }
+
+    private static Collection<String> executors(final SparkContext spark) {
+        final List<String> ids = scala.jdk.javaapi.CollectionConverters.asJava(spark.getExecutorIds());
+        // In local mode the driver is its own executor.
+        return ids.isEmpty() ? List.of("driver") : ids;
+    }
+}

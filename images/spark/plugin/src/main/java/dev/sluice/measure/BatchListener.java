@@ -1,0 +1,116 @@
+package dev.sluice.measure;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.AccumulableInfo;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.sql.streaming.StreamingQueryListener;
+
+/**
+ * Follows the tasks of streaming batches. A query's progress comes on the same bus after its tasks, so a batch is complete
+ * when it is reported; Spark's own listener for queries hangs on another queue, where that does not hold.
+ */
+public final class BatchListener extends SparkListener {
+    private static final String QUERY = "sql.streaming.queryId";
+    private static final String BATCH = "streaming.sql.batchId";
+    /** Spark's CPU time leaves out Python workers; their time stands in a metric of the plan's Python nodes. */
+    private static final String PYTHON = "time to run Python workers";
+
+    private final Measures measures;
+    private final Shuffles shuffles = new Shuffles();
+    private final Map<Integer, Stage> stages = new HashMap<>();
+
+    /** A stage of a batch, while it runs. */
+    private record Stage(String batch, List<Shuffles.Read> reads) {
+    }
+
+    /**
+     * A listener; Spark calls it on one thread.
+     *
+     * @param measures where batches are kept
+     */
+    public BatchListener(final Measures measures) {
+        this.measures = measures;
+    }
+
+    @Override
+    public void onStageSubmitted(final SparkListenerStageSubmitted event) {
+        final Properties properties = event.properties();
+        final String query = properties == null ? null : properties.getProperty(QUERY);
+        final String batch = properties == null ? null : properties.getProperty(BATCH);
+        if (query != null && batch != null) {
+            final long beganNs = System.nanoTime();
+            final String key = Measures.key(query, batch);
+            stages.put(event.stageInfo().stageId(), new Stage(key, new ArrayList<>()));
+            shuffles.submitted(event.stageInfo());
+            measures.of(key).ownNs += System.nanoTime() - beganNs;
+        }
+    }
+
+    @Override
+    public void onTaskEnd(final SparkListenerTaskEnd event) {
+        final Stage stage = stages.get(event.stageId());
+        if (stage == null) {
+            return;
+        }
+        final long beganNs = System.nanoTime();
+        final Batch batch = measures.of(stage.batch());
+        final Work work = batch.of(event.taskInfo().executorId());
+        final TaskMetrics task = event.taskMetrics();
+        if (task == null || !event.taskInfo().successful()) {
+            work.addFailure();
+        } else {
+            work.add(task, event.taskInfo().duration(), pythonMs(event));
+            remember(stage, event, task);
+        }
+        batch.ownNs += System.nanoTime() - beganNs;
+    }
+
+    private static void remember(final Stage stage, final SparkListenerTaskEnd event, final TaskMetrics task) {
+        final long local = task.shuffleReadMetrics().localBytesRead();
+        final long remote = task.shuffleReadMetrics().remoteBytesRead();
+        if (local + remote > 0) {
+            stage.reads().add(new Shuffles.Read(
+                    event.taskInfo().executorId(), event.taskInfo().partitionId(), local, remote));
+        }
+    }
+
+    private static long pythonMs(final SparkListenerTaskEnd event) {
+        long ms = 0;
+        final scala.collection.Iterator<AccumulableInfo> all = event.taskInfo().accumulables().iterator();
+        while (all.hasNext()) {
+            final AccumulableInfo info = all.next();
+            if (info.name().isDefined() && PYTHON.equals(info.name().get()) && info.update().isDefined()
+                    && info.update().get() instanceof Number) {
+                ms += ((Number) info.update().get()).longValue();
+            }
+        }
+        return ms;
+    }
+
+    @Override
+    public void onStageCompleted(final SparkListenerStageCompleted event) {
+        final Stage stage = stages.remove(event.stageInfo().stageId());
+        if (stage != null) {
+            final long beganNs = System.nanoTime();
+            final Batch batch = measures.of(stage.batch());
+            shuffles.share(event.stageInfo(), stage.reads(), batch);
+            batch.ownNs += System.nanoTime() - beganNs;
+        }
+    }
+
+    @Override
+    public void onOtherEvent(final SparkListenerEvent event) {
+        if (event instanceof StreamingQueryListener.QueryProgressEvent) {
+            measures.end(((StreamingQueryListener.QueryProgressEvent) event).progress(), System.nanoTime());
+        }
+    }
+}

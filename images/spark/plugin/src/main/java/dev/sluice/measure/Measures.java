@@ -1,0 +1,57 @@
+package dev.sluice.measure;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.agent.Json;
+import dev.sluice.checkpoint.SparkAdmission;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.spark.sql.streaming.StreamingQueryProgress;
+
+/** The batches that run now. Only the listener's one thread comes here. */
+public final class Measures {
+    /** A batch whose progress never comes (its query failed) must not stay for ever. */
+    private static final int MOST_BATCHES = 64;
+
+    private final Consumer<ObjectNode> ended;
+    private final Map<String, Batch> running = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(final Map.Entry<String, Batch> eldest) {
+            return size() > MOST_BATCHES;
+        }
+    };
+
+    /**
+     * No batches yet.
+     *
+     * @param ended takes a batch's measures as PROTOCOL.md has them
+     */
+    public Measures(final Consumer<ObjectNode> ended) {
+        this.ended = ended;
+    }
+
+    Batch of(final String key) {
+        return running.computeIfAbsent(key, name -> new Batch());
+    }
+
+    static String key(final String query, final String batch) {
+        return query + "/" + batch;
+    }
+
+    void end(final StreamingQueryProgress progress, final long beganNs) {
+        final Batch batch = running.remove(key(progress.id().toString(), Long.toString(progress.batchId())));
+        if (progress.name() != null && progress.name().startsWith(SparkAdmission.WARM_UP)) {
+            return;
+        }
+        final ObjectNode document = Json.document();
+        final ObjectNode node = document.putObject("batch");
+        Progress.addTo(node, progress);
+        final Batch known = batch == null ? new Batch() : batch;
+        known.addTo(node);
+        // Counted up to here: what follows is one hand-over to another thread.
+        node.put("ownUs", (known.ownNs + System.nanoTime() - beganNs) / 1000);
+        ended.accept(document);
+    }
+}

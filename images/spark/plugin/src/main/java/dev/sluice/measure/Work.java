@@ -1,0 +1,48 @@
+package dev.sluice.measure;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.spark.executor.TaskMetrics;
+
+/** What one executor did for one batch. */
+final class Work {
+    private final Latencies latencies = new Latencies();
+    private long tasks;
+    private long failed;
+    private long rows;
+    private long inputBytes;
+    private long runMs;
+    private long cpuNs;
+    private long pythonMs;
+    private long gcMs;
+    private long localBytes;
+    private long remoteBytes;
+    private long fetchWaitMs;
+    private long writtenBytes;
+
+    void add(final TaskMetrics task, final long durationMs, final long inPythonMs) {
+        tasks++;
+        latencies.add(durationMs);
+        rows += task.inputMetrics().recordsRead();
+        inputBytes += task.inputMetrics().bytesRead();
+        runMs += task.executorRunTime();
+        cpuNs += task.executorCpuTime();
+        pythonMs += inPythonMs;
+        gcMs += task.jvmGCTime();
+        localBytes += task.shuffleReadMetrics().localBytesRead();
+        remoteBytes += task.shuffleReadMetrics().remoteBytesRead();
+        fetchWaitMs += task.shuffleReadMetrics().fetchWaitTime();
+        writtenBytes += task.shuffleWriteMetrics().bytesWritten();
+    }
+
+    void addFailure() {
+        failed++;
+    }
+
+    void addTo(final ObjectNode node) {
+        node.put("tasks", tasks).put("failed", failed).put("rows", rows).put("inputBytes", inputBytes);
+        node.put("runMs", runMs).put("cpuMs", cpuNs / 1_000_000).put("pythonMs", pythonMs).put("gcMs", gcMs);
+        node.put("localBytes", localBytes).put("remoteBytes", remoteBytes).put("fetchWaitMs", fetchWaitMs);
+        node.put("writtenBytes", writtenBytes);
+        latencies.addTo(node.putArray("taskMs"));
+    }
+}

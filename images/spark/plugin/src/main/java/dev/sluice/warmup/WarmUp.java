@@ -1,0 +1,124 @@
+package dev.sluice.warmup;
+
+import dev.sluice.checkpoint.Leaves;
+import dev.sluice.checkpoint.SparkAdmission;
+import dev.sluice.checkpoint.SparkQuery;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryProgress;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * Runs a waiting query's plan on made-up rows into nowhere: code is compiled on driver and executors, native libraries and
+ * Python workers are up. The user's functions do run; who has some with side effects switches this off.
+ */
+public final class WarmUp {
+    private static final int BATCHES = 4;
+    private static final long LONGEST_MS = 60_000;
+    private static final long LOOK_MS = 20;
+    private static final Set<String> OURS = ConcurrentHashMap.newKeySet();
+
+    private final BooleanSupplier goesOn;
+
+    /**
+     * A warm-up.
+     *
+     * @param goesOn false when the real query may start: then this one gives way
+     */
+    public WarmUp(final BooleanSupplier goesOn) {
+        this.goesOn = goesOn;
+    }
+
+    /** Whether a query is a warm-up.
+     * @param query its id
+     * @return true for ours */
+    public static boolean isOurs(final String query) {
+        return OURS.contains(query);
+    }
+
+    /**
+     * Warms up for one query.
+     *
+     * @param waiting at its gate
+     * @return how it went, in one sentence
+     * @throws InterruptedException when this thread is told to end
+     * @throws IOException when the checkpoint's store does not answer
+     * @throws TimeoutException when the warm-up does not stop
+     */
+    public String run(final SparkQuery waiting) throws InterruptedException, IOException, TimeoutException {
+        final StreamExecution execution = waiting.execution();
+        final SparkSession session = SparkAdmission.sessionFor(waiting);
+        // On the checkpoint's own store: executors reach it, and its client is warm as well.
+        final Path folder = new Path(waiting.root(), "_sluice/warm-up/" + waiting.runId());
+        final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), WarmUp::madeUp);
+        final Configuration conf = session.sessionState().newHadoopConf();
+        try {
+            return run(Dataset.ofRows(session, plan).writeStream().queryName(SparkAdmission.WARM_UP + waiting.runId())
+                    .format("noop").outputMode(execution.outputMode()).option("checkpointLocation", folder.toString())
+                    .start(), waiting.name());
+        } finally {
+            folder.getFileSystem(conf).delete(folder, true);
+        }
+    }
+
+    private String run(final StreamingQuery query, final String name) throws InterruptedException, TimeoutException {
+        OURS.add(query.id().toString());
+        final long deadlineNs = System.nanoTime() + LONGEST_MS * 1_000_000;
+        try {
+            while (query.isActive() && goesOn.getAsBoolean() && System.nanoTime() < deadlineNs
+                    && (query.lastProgress() == null || query.lastProgress().batchId() < BATCHES - 1)) {
+                Thread.sleep(LOOK_MS);
+            }
+        } finally {
+            query.stop();
+        }
+        final List<Long> batchesMs = new ArrayList<>();
+        for (final StreamingQueryProgress progress : query.recentProgress()) {
+            batchesMs.add(progress.batchDuration());
+        }
+        final String failed = query.exception().isDefined() ? ", then failed: " + query.exception().get().message() : "";
+        return "query '" + name + "' warmed up with batches of " + batchesMs + " ms" + failed;
+    }
+
+    private static LogicalPlan madeUp(final LogicalPlan leaf) {
+        StructType schema = new StructType();
+        for (final Attribute column : scala.jdk.javaapi.CollectionConverters.asJava(leaf.output())) {
+            schema = schema.add(column.name(), column.dataType(), true);
+        }
+        final Table table = new MadeUpRows(schema);
+        if (leaf instanceof StreamingRelationV2) {
+            final Object[] fields = new Object[leaf.productArity()];
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = leaf.productElement(i) instanceof Table ? table : leaf.productElement(i);
+            }
+            return leaf.makeCopy(fields);
+        }
+        return new StreamingRelationV2(scala.Option.empty(), table.name(), table, CaseInsensitiveStringMap.empty(),
+                columns(leaf), scala.Option.empty(), scala.Option.empty(), scala.Option.empty(),
+                ((StreamingRelation) leaf).sourceIdentifyingName());
+    }
+
+    /** A leaf's columns are references, though its type says less. */
+    @SuppressWarnings("unchecked")
+    private static scala.collection.immutable.Seq<AttributeReference> columns(final LogicalPlan leaf) {
+        return (scala.collection.immutable.Seq<AttributeReference>) (Object) leaf.output();
+    }
+}

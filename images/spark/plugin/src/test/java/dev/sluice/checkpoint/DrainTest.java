@@ -1,0 +1,124 @@
+package dev.sluice.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+final class DrainTest {
+    private final List<Query> queries = new ArrayList<>();
+    private final Drain drain = new Drain(() -> queries);
+
+    private Query entered(final String root) {
+        final Query query = new Query(new FakeSpark(root));
+        queries.add(query);
+        drain.enter(query, Query.NONE, Query.NONE);
+        return query;
+    }
+
+    private CompletableFuture<Boolean> begins(final Query query, final long batch) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return drain.begin(query, batch);
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static void awaitPhase(final Query query, final Query.Phase phase) {
+        while (query.phase() != phase) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void theBatchInFlightEndsAndTheNextOneParksUntilTheDrainIsTakenBack() throws Exception {
+        final Query query = entered("/ck/q");
+        drain.begin(query, 4);
+        drain.ask();
+        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30));
+        drain.commit(query, 4);
+        drain.awaitQuiet(1_000);
+        final CompletableFuture<Boolean> next = begins(query, 5);
+        awaitPhase(query, Query.Phase.PARKED);
+        drain.awaitQuiet(0);
+        assertEquals(4, query.committed());
+        drain.cancel();
+        assertEquals(true, next.get(10, TimeUnit.SECONDS));
+        assertEquals(5, query.inFlight());
+    }
+
+    @Test
+    void aBatchAnEarlierDriverLeftUncommittedIsInFlightFromTheStart() throws Exception {
+        final Query query = new Query(new FakeSpark("/ck/q"));
+        queries.add(query);
+        drain.enter(query, 7, 6);
+        drain.ask();
+        final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(0));
+        assertEquals("batch 7 of query 'q' was still running when the time was up", why.getMessage());
+        drain.commit(query, 7);
+        drain.awaitQuiet(0);
+    }
+
+    @Test
+    void aParkedQueryWhoseInterruptGotLostNoticesThatItWasStopped() throws Exception {
+        final Query query = entered("/ck/q");
+        drain.ask();
+        final CompletableFuture<Boolean> next = begins(query, 1);
+        awaitPhase(query, Query.Phase.PARKED);
+        query.spark().stop();
+        final ExecutionException ended = assertThrows(ExecutionException.class, () -> next.get(10, TimeUnit.SECONDS));
+        assertEquals(InterruptedException.class, ended.getCause().getCause().getClass());
+    }
+
+    @Test
+    void whoFailedInTheMiddleOfABatchHoldsNobodyBack() throws Exception {
+        final Query failed = entered("/ck/a");
+        entered("/ck/b");
+        drain.begin(failed, 3);
+        failed.spark().stop();
+        drain.ask();
+        drain.awaitQuiet(0);
+    }
+
+    @Test
+    void offsetsThatWereNotWrittenLeaveNothingInFlight() throws Exception {
+        final Query query = entered("/ck/q");
+        drain.begin(query, 3);
+        drain.abandon(query);
+        drain.ask();
+        drain.awaitQuiet(0);
+    }
+
+    @Test
+    void aRealTimeQueryIsQuietOnlyWhenTheBatchThatHadRowsIsCommitted() throws Exception {
+        final FakeSpark spark = new FakeSpark("/ck/q");
+        spark.realTime = true;
+        final Query query = new Query(spark);
+        queries.add(query);
+        drain.enter(query, Query.NONE, Query.NONE);
+        drain.ask();
+        spark.batch = 8;
+        drain.closeSources();
+        // Batch 7 ended before the readers did: its commit says nothing of the rows of 8.
+        drain.begin(query, 7);
+        drain.commit(query, 7);
+        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30));
+        drain.begin(query, 8);
+        drain.commit(query, 8);
+        drain.awaitQuiet(0);
+        final CompletableFuture<Boolean> next = begins(query, 9);
+        awaitPhase(query, Query.Phase.PARKED);
+        spark.stop();
+        assertEquals(false, next.get(10, TimeUnit.SECONDS), "an empty batch after the end is not written");
+    }
+}

@@ -1,0 +1,142 @@
+"""What the operator is told: one word for where the driver stands, the order it has carried out, and each query."""
+
+import pytest
+
+from agent import loops, plugin
+from sluice_agent import batches, board, heard, orders, report, tally
+
+GATE, RUNNING = plugin.query(phase="gate", epoch=0, committed=-1), plugin.query()
+
+
+@pytest.fixture
+def now():
+    return [0.0]
+
+
+@pytest.fixture
+def states(now):
+    return heard.Heard(lambda: now[0])
+
+
+@pytest.fixture
+def on(states):
+    async def make():
+        return board.Board(states.ring)
+
+    with loops.Loop() as loop:
+        yield loop.run(make())
+
+
+@pytest.fixture
+def sums():
+    return tally.Tally(lambda: 0.0)
+
+
+def drained(state):
+    return {"drain": {"id": "d", "state": state, "problem": ""}}
+
+
+PHASES = [
+    ({"queries": [], "gateOpen": False}, "Waiting", False),
+    ({"queries": [GATE], "gateOpen": False}, "Waiting", False),
+    ({"queries": [], "gateOpen": True}, "Running", True),
+    ({"queries": [GATE, RUNNING]}, "Running", True),
+    ({"queries": [plugin.query(phase="parked")]}, "Running", True),
+    ({"queries": [plugin.query(phase="ended", problem="fenced")]}, "Ended", True),
+    (drained("draining"), "Draining", True),
+    (drained("quiet"), "Quiet", True),
+    (drained("stopped"), "Stopped", False),
+    (drained("timed-out"), "DrainTimedOut", True),
+]
+
+
+@pytest.mark.parametrize(("said", "phase", "leads"), PHASES, ids=[f"{said}"[:60] for said, _, _ in PHASES])
+def test_a_driver_stands_where_its_plugin_says(states, on, sums, said, phase, leads):
+    states.take(heard.read(plugin.state(**said)))
+    found = report.make(states, on, sums, 0)
+    assert (found.words["phase"], found.leads) == (phase, leads)
+
+
+def test_before_the_plugins_first_word_it_starts_and_after_a_minute_without_one_it_is_silent(now, states, on, sums):
+    assert report.make(states, on, sums, 0).words["phase"] == "Starting"
+    states.take(heard.read(plugin.state()))
+    now[0] = 61.0
+    found = report.make(states, on, sums, 0)
+    assert (found.words["phase"], found.leads) == ("Silent", False)
+    states.take(heard.read(plugin.state()))
+    assert report.make(states, on, sums, 0).words["phase"] == "Running"
+
+
+def test_a_driver_that_runs_as_plain_spark_runs_the_job_all_the_same(states, on, sums):
+    states.take_unmanaged("Spark 3.5 is not known here")
+    found = report.make(states, on, sums, 0)
+    assert (found.words["phase"], found.words["problem"], found.leads) == (
+        "Unmanaged",
+        "Spark 3.5 is not known here",
+        True,
+    )
+
+
+def test_an_order_is_observed_when_the_plugin_has_carried_it_out_and_not_when_it_was_only_given(states, on, sums):
+    given = orders.read({"version": 1, "serial": 42, "drivers": {"d": {"gate": {"open": True}}}}, "d")
+    on.put(given)
+    states.take(heard.read(plugin.state(serial=7)))
+    assert report.make(states, on, sums, 41).words["order"] == 41
+    states.take(heard.read(plugin.state(serial=given.serial)))
+    assert report.make(states, on, sums, 41).words["order"] == 42
+
+
+@pytest.mark.parametrize(("agents", "plugins", "told"), [("a", "b", "a"), ("", "b", "b"), ("", "", "")])
+def test_whoever_refuses_orders_is_quoted(states, on, sums, agents, plugins, told):
+    on.refuse(agents)
+    states.take(heard.read(plugin.state(refusedOrders=plugins)))
+    assert report.make(states, on, sums, 0).words["refused"] == told
+
+
+def test_a_query_is_told_with_its_last_batch(states, on, sums):
+    states.take(heard.read(plugin.state()))
+    sums.add(batches.read(plugin.batch(42)))
+    assert report.make(states, on, sums, 0).words["queries"] == [
+        {
+            "id": "q-1",
+            "name": "clicks",
+            "engine": "MicroBatch",
+            "phase": "running",
+            "epoch": 7,
+            "committed": 41,
+            "inFlight": 42,
+            "problem": "",
+            "batch": 42,
+            "batchMs": 230,
+            "lag": 17.0,
+            "inputRowsPerSecond": 200.0,
+            "processedRowsPerSecond": 870.5,
+        }
+    ]
+
+
+URGENT = [
+    ({"queries": [plugin.query(committed=42, inFlight=43)]}, False),
+    ({"queries": [plugin.query(phase="parked")]}, True),
+    ({"queries": [plugin.query(epoch=8)]}, True),
+    ({"queries": [plugin.query(problem="slow")]}, True),
+    ({"gateOpen": False}, True),
+    ({"warmUp": "warmed up"}, True),
+    ({"refusedOrders": "no"}, True),
+    (drained("draining"), True),
+    ({"unprotected": {"q-2": "another file manager"}}, True),
+]
+
+
+@pytest.mark.parametrize(("said", "urgent"), URGENT, ids=[f"{said}"[:60] for said, _ in URGENT])
+def test_everything_but_a_batch_is_told_at_once(states, on, sums, said, urgent):
+    states.take(heard.read(plugin.state()))
+    before = report.make(states, on, sums, 0).urgent
+    states.take(heard.read(plugin.state(**said)))
+    assert (report.make(states, on, sums, 0).urgent != before) is urgent
+
+
+def test_the_annotation_is_small_whatever_the_job_does(states, on, sums):
+    many = [plugin.query(id=f"q-{n}", name="n" * 5000, problem="é" * 5000) for n in range(1000)]
+    states.take(heard.read(plugin.state(queries=many, warmUp="w" * 5000, refusedOrders="r" * 5000)))
+    assert len(report.make(states, on, sums, 0).text("now").encode()) < 64 << 10

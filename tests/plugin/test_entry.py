@@ -1,0 +1,48 @@
+"""Only `spark.jars` and `spark.plugins` are set; what Spark is not as expected stays plain, and is said."""
+
+import pytest
+
+from plugin import drivers
+from plugin.test_drain import at_least
+
+
+def test_without_an_agent_a_job_runs_and_is_fenced_all_the_same(tmp_path):
+    job = drivers.Job(tmp_path / "job")
+    with drivers.Driver(job, "a", None) as driver:
+        driver.until(lambda: drivers.last_ids(job.root())[1] >= 2, 300)
+    assert [file.name for file in (job.root() / "_sluice" / "epochs").iterdir()] == ["1"]
+
+
+@pytest.mark.matrix
+def test_user_code_that_replaces_the_file_manager_is_noticed(fake_agent, tmp_path):
+    other = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    job = drivers.Job(tmp_path / "job", replaced_manager=other)
+    with drivers.Driver(job, "a", fake_agent.folder):
+        state = fake_agent.wait(lambda state: state["unprotected"], 300)
+    assert all("does not go through Sluice's file manager" in why for why in state["unprotected"].values())
+
+
+@pytest.mark.matrix
+def test_the_users_own_file_manager_stays_in_use_as_the_delegate(fake_agent, tmp_path):
+    own = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    # Hadoop's FileSystem, unlike FileContext as Spark sets it, leaves a checksum beside each file.
+    job = drivers.Job(tmp_path / "job", conf={"spark.sql.streaming.checkpointFileManagerClass": own})
+    with drivers.Driver(job, "a", fake_agent.folder):
+        state = fake_agent.wait(at_least(1), 300)
+    assert state["unprotected"] == {}
+    assert (job.root() / "offsets" / ".0.crc").exists()
+
+
+def test_an_agent_that_talks_nonsense_is_refused_and_costs_the_job_nothing(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job")
+    with drivers.Driver(job, "a", fake_agent.folder):
+        fake_agent.wait(at_least(1), 300)
+        fake_agent.order(drain={"id": "a b", "timeoutMs": 1})
+        state = fake_agent.wait(lambda state: state["refusedOrders"])
+        assert state["refusedOrders"] == (
+            "orders: drain.id is 'a b', allowed is 1 to 64 letters, digits, '.', '_' or '-'"
+        )
+        fake_agent.order(drain=None, version=2)
+        state = fake_agent.wait(lambda state: "version" in state["refusedOrders"])
+        assert state["refusedOrders"] == "the agent's answer has version '2', this plugin reads 1"
+        fake_agent.wait(at_least(max(query["committed"] for query in state["queries"]) + 3))

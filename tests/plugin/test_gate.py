@@ -1,0 +1,85 @@
+"""A driver waits at its gate beside a running one, is refused there where it does not fit, and goes on at batch N+1."""
+
+import dataclasses
+
+import pytest
+
+from plugin import agent, drivers
+from plugin.test_drain import at_least, committed
+
+
+def at_gate(state: agent.Document) -> bool:
+    return bool(state["queries"]) and all(query["phase"] == "gate" for query in state["queries"])
+
+
+@pytest.mark.matrix
+def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_lost_between(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", state="aggregation")
+    with agent.FakeAgent(tmp_path / "new-agent") as new_agent:
+        new_agent.order(gate={"open": False}, warmUp=True, preload=True)
+        with drivers.Driver(job, "a", fake_agent.folder) as old:
+            fake_agent.wait(at_least(3), 300)
+            handed_over(job, old, fake_agent, new_agent)
+    batches = [call["batch"] for call in drivers.calls(job.out)]
+    assert batches == list(range(len(batches)))
+
+
+def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAgent, new_agent: agent.FakeAgent) -> None:
+    """From one driver to the next: wait, warm up, drain, go."""
+    with drivers.Driver(job, "b", new_agent.folder) as new:
+        new_agent.wait(at_gate, 300)
+        waiting = new_agent.wait(lambda state: "warmed up" in state["warmUp"] or "cold" in state["warmUp"], 300)
+        assert "warmed up" in waiting["warmUp"]
+        loaded = new_agent.wait(lambda state: "loaded" in state["warmUp"] or "cold" in state["warmUp"], 300)
+        assert "loaded 1 operators' state" in loaded["warmUp"]
+        fake_agent.wait(at_least(max(committed(fake_agent.state)) + 3))
+        assert at_gate(new_agent.state)
+        fake_agent.order(drain={"id": "over", "timeoutMs": 30_000, "stop": True})
+        fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"), 60)
+        before = drivers.last_ids(job.root())
+        new_agent.order(gate={"open": True, "epoch": 7})
+        state = new_agent.wait(at_least(before[1] + 3))
+        assert [query["epoch"] for query in state["queries"]] == [7]
+        assert old.end() == "ended"
+        new_agent.order(drain={"id": "end", "timeoutMs": 30_000, "stop": True})
+        assert new.end() == "ended"
+        assert before[0] == before[1]
+
+
+def refused(job: drivers.Job, fake: agent.FakeAgent, who: str = "refused") -> str:
+    """Why a job was refused at its gate, as its user reads it."""
+    with drivers.Driver(job, who, fake.folder) as driver:
+        return driver.end(120)
+
+
+def test_a_query_that_no_restart_would_find_again_is_refused_before_its_first_batch(fake_agent, tmp_path):
+    conf = {"spark.sql.streaming.checkpointLocation": str(tmp_path / "default")}
+    job = drivers.Job(tmp_path / "job", named=False, checkpoint=None, conf=conf)
+    assert "would start from scratch at every restart" in refused(job, fake_agent)
+    assert drivers.sink_rows(job).got == 0
+    # A name is enough: Spark makes it a folder of the default location.
+    named = dataclasses.replace(job, out=tmp_path / "named", named=True)
+    with drivers.Driver(named, "a", fake_agent.folder) as driver:
+        driver.until(lambda: drivers.sink_rows(named).got > 0, 300)
+
+
+@pytest.mark.matrix
+def test_what_does_not_fit_the_checkpoint_is_refused_with_a_sentence_and_writes_nothing(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", state="aggregation")
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        fake_agent.wait(at_least(2), 300)
+        fake_agent.order(drain={"id": "a", "timeoutMs": 30_000, "stop": True})
+        assert driver.end() == "ended"
+    fake_agent.order(drain=None)
+    before = drivers.last_ids(job.root())
+    sources = dataclasses.replace(job, state="join")
+    assert "it has offsets of 1 sources, the query reads 2" in refused(sources, fake_agent)
+    other = dataclasses.replace(job, source="rate")
+    assert "from the sources [" in refused(other, fake_agent)
+    partitions = dataclasses.replace(job, conf={"spark.sql.shuffle.partitions": "3"})
+    assert "its state has 2 partitions, spark.sql.shuffle.partitions is 3" in refused(partitions, fake_agent)
+    form = dataclasses.replace(job, conf={"spark.sql.streaming.stateStore.checkpointFormatVersion": "1"})
+    assert "its state has format 2" in refused(form, fake_agent)
+    operator = dataclasses.replace(job, state="dedup")
+    assert "does not fit the state" in refused(operator, fake_agent)
+    assert drivers.last_ids(job.root()) == before
