@@ -65,6 +65,11 @@ public final class SparkQuery implements Query.Spark {
     public void stop() {
         try {
             execution.stop();
+        } catch (final IllegalStateException e) {
+            // The user's program goes on as soon as the query has ended, and may have stopped Spark before we are back here.
+            if (execution.queryExecutionThread().isAlive()) {
+                throw e;
+            }
         } catch (final TimeoutException e) {
             throw new IllegalStateException("query '" + name() + "' did not stop in time", e);
         }
