@@ -48,9 +48,14 @@ class FakeApi:
         self.store.cut()
         await self._runner.cleanup()
 
-    def wire(self, may_write: Callable[[], bool] = lambda: True) -> wire.Wire:
+    @property
+    def who(self) -> credentials.Credentials:
+        """How to reach it."""
+        return credentials.at(self.url)
+
+    def wire(self, may_write: Callable[[], bool] = lambda: True, dice: float = 0.01) -> wire.Wire:
         """A wire to it that does not dawdle between tries."""
-        return wire.Wire(credentials.at(self.url), may_write, dice=lambda: 0.0)
+        return wire.Wire(self.who, may_write, lambda: dice)
 
     def put(self, body: Body) -> Body:
         """Makes or replaces an object, whatever it was; keeps uid and age of the one that is there."""

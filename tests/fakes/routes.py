@@ -95,7 +95,10 @@ class Routes:
         if at[0] in ("streamjobs", "pods"):
             inside = call.path.endswith("/status")
             patch = {key: value for key, value in patch.items() if (key == "status") == inside}
-        return self._store.put(at, patching.merged(there, patch))
+        result = patching.merged(there, patch)
+        if at[0] == "pods":
+            _check_gates(there["spec"], result["spec"])
+        return self._store.put(at, result)
 
     def _apply(self, call: calls.Call, at: store.At) -> Body:
         if at not in self._store.objects:
@@ -168,6 +171,15 @@ def _wanted(call: calls.Call, at: store.At) -> Any:
         return change.plural == at[0] and here and _selected(call, change.body)
 
     return wanted
+
+
+def _check_gates(old: Body, new: Body) -> None:
+    """Where a pod may go is open only while a gate holds it; gates only ever go."""
+    for field in ("affinity", "nodeSelector"):
+        if old.get(field) != new.get(field) and not old.get("schedulingGates"):
+            raise _no(422, "Invalid", f"spec.{field}: Forbidden: pod updates may not change fields")
+    if [gate for gate in new.get("schedulingGates") or () if gate not in (old.get("schedulingGates") or ())]:
+        raise _no(422, "Invalid", "spec.schedulingGates: Forbidden: only deletion is allowed")
 
 
 async def _finish(hooked: Awaitable[object] | None) -> None:

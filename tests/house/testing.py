@@ -42,7 +42,7 @@ def run(suites: list[str]) -> int:
 
 
 def _unit() -> tuple[int, Count]:
-    return _pytest("unit", "tests", *(f"--ignore={path}" for path in _NOT_IN_UNIT))
+    return _pytest("unit", "tests", "-m", "not cluster", *(f"--ignore={path}" for path in _NOT_IN_UNIT))
 
 
 def _jvm() -> tuple[int, Count]:
@@ -76,7 +76,7 @@ def _e2e() -> tuple[int, Count]:
     code, count = _pytest("lifecycle", "tests/e2e", "-m", "lifecycle", *_slow())
     if not own:
         testbed("up")  # where it cannot run, each test says so itself
-    more_code, more = _pytest("cluster", "tests/e2e", "-m", "not lifecycle", *_slow())
+    more_code, more = _pytest("cluster", "tests/e2e", "tests/contracts", "-m", "cluster", *_slow())
     if not was_up:
         testbed("down")
     return code or more_code, count + more

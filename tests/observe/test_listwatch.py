@@ -40,7 +40,7 @@ class Followed:
     @contextlib.asynccontextmanager
     async def running(self):
         async with self.kube.wire() as line:
-            self.feed = listwatch.ListWatch(line, NODES, listwatch.Memory(self.see, self.keep), dice=lambda: 0.01)
+            self.feed = listwatch.ListWatch(line, NODES, listwatch.Memory(self.see, self.keep))
             task = asyncio.create_task(self.feed.run())
             try:
                 await asyncio.wait_for(self.feed.synced.wait(), 1)
@@ -160,8 +160,8 @@ async def test_a_watch_that_is_refused_is_tried_again_and_nothing_is_missed(why)
 
 @loops.in_a_loop
 async def test_a_watch_that_always_fails_is_asked_for_ever_more_slowly():
-    async with api.FakeApi() as kube, kube.wire() as line:
-        feed = listwatch.ListWatch(line, NODES, listwatch.Memory(lambda *_: None, lambda *_: None), dice=lambda: 1.0)
+    async with api.FakeApi() as kube, kube.wire(dice=1.0) as line:
+        feed = listwatch.ListWatch(line, NODES, listwatch.Memory(lambda *_: None, lambda *_: None))
     assert [feed.pause_s(failed) for failed in range(9)] == [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
 
 

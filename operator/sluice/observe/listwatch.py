@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-import random
 from collections.abc import Callable, Mapping
 
 from sluice.transport import failures, wire
@@ -35,16 +34,15 @@ class ListWatch:
         path: str,
         memory: Memory,
         query: Mapping[str, str] | None = None,
-        dice: Callable[[], float] = random.random,
     ) -> None:
         self.synced = asyncio.Event()  # the first list is in memory
         self.lists = 0
-        self._line, self._path, self._memory, self._query, self._dice = line, path, memory, query or {}, dice
+        self._line, self._path, self._memory, self._query = line, path, memory, query or {}
         self._version: str | None = None  # what has been seen; None: nothing that can be followed
 
     def pause_s(self, failed: int) -> float:
         """How long to wait after so many failures in a row."""
-        return min(_LONGEST_S, _FIRST_S * 2.0**failed) * self._dice() if failed else 0.0
+        return min(_LONGEST_S, _FIRST_S * 2.0**failed) * self._line.dice() if failed else 0.0
 
     async def run(self) -> None:
         """Lists and follows, with growing pauses while that fails."""
@@ -90,7 +88,7 @@ class ListWatch:
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": str(self._version),
-            "timeoutSeconds": str(int(_WATCH_S + _SPREAD_S * self._dice())),
+            "timeoutSeconds": str(int(_WATCH_S + _SPREAD_S * self._line.dice())),
         }
         async with contextlib.aclosing(self._line.stream(self._path, query)) as lines:
             async for line in lines:

@@ -87,7 +87,8 @@ class Wire:
         self, who: credentials.Credentials, may_write: Callable[[], bool], dice: Callable[[], float] = random.random
     ) -> None:
         self.counts: collections.Counter[tuple[str, str, int]] = collections.Counter()  # method, plural, status
-        self._who, self._may_write, self._dice = who, may_write, dice
+        self.dice = dice  # the one source of chance, in [0, 1)
+        self._who, self._may_write = who, may_write
         self._slots = asyncio.Semaphore(_CALLS_AT_ONCE)
 
     async def __aenter__(self) -> Self:
@@ -126,7 +127,7 @@ class Wire:
         wanted = Call(method, path, payload, headers, query or {})
         for number in range(1, retries.MOST_TRIES + 1):
             answer = await self._try(wanted)
-            pause_s = retries.pause_s(retries.Try(number, answer.status, answer.retry_after_s), self._dice())
+            pause_s = retries.pause_s(retries.Try(number, answer.status, answer.retry_after_s), self.dice())
             if pause_s is None:
                 break
             await asyncio.sleep(pause_s)
