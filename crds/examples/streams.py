@@ -47,9 +47,10 @@ def start(results: DataFrame, options: argparse.Namespace, name: str, output_mod
     if kind == "kafka":
         results = results.select(F.to_json(F.struct("*")).alias("value"))
     writer = results.writeStream.queryName(name).outputMode(output_mode).trigger(**options.trigger).format(kind)
-    if kind == "kafka":
-        writer = writer.option("kafka.bootstrap.servers", options.servers).option("topic", topic)
-    return writer.start()
+    settings = (
+        {"kafka.bootstrap.servers": options.servers, "topic": topic} if kind == "kafka" else {"truncate": "false"}
+    )
+    return writer.options(**settings).start()
 
 
 def _sentence(number: Column) -> Column:

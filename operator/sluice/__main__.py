@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 
 import sluice
-from sluice.cli import plan, simulate
+from sluice.cli import dump, logs, plan, restart, resume, simulate, status, suspend, ui, why
 
-VERBS = (plan, simulate)
+VERBS = (status, why, plan, suspend, resume, restart, logs, ui, dump, simulate)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -23,10 +23,13 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         if "run" not in words:
             return _operate()
-        print(words.run(words))
-    except (ValueError, OSError) as why:
-        print(f"sluice: {why}", file=sys.stderr)
+        if said := words.run(words):
+            print(said)
+    except (ValueError, OSError) as wrong:
+        print(f"sluice: {wrong}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

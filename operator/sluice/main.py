@@ -22,6 +22,7 @@ from sluice.watch import streamjobs
 
 _LOG = logging.getLogger(__name__)
 _FLEET = "fleet"
+_KOPF_AGAIN_S = 2.0
 _GATHER_S = 0.1  # executors of one job come in quick succession: they are planned together
 
 
@@ -30,8 +31,7 @@ async def operate(told: settings_of.Settings) -> int:
     logs.set_up(told.log_level)
     own = asyncio.current_task()
     assert own is not None
-    for number in (signal.SIGTERM, signal.SIGINT):  # as process 1 of a container it would else not hear them
-        asyncio.get_running_loop().add_signal_handler(number, own.cancel)
+    _hear(own.cancel)
     try:
         await _serve(told, own.cancel)
     except asyncio.CancelledError:
@@ -98,11 +98,26 @@ async def _lead(
 
 
 async def _watch(told: settings_of.Settings, seen: mirror.Mirror, end: Callable[[], object]) -> None:
-    """Kopf until SIGTERM, which it takes over; then everything ends."""
-    registry = kopf.OperatorRegistry()
-    streamjobs.register(registry, seen.see_streamjob)
-    await kopf.operator(registry=registry, standalone=True, clusterwide=not told.namespaces, namespaces=told.namespaces)
-    end()
+    """Kopf until SIGTERM, which it takes over; then everything ends. Whatever else ends it, it begins anew."""
+    while True:
+        registry = kopf.OperatorRegistry()
+        streamjobs.register(registry, seen.see_streamjob)
+        everywhere = not told.namespaces
+        try:
+            await kopf.operator(registry=registry, standalone=True, clusterwide=everywhere, namespaces=told.namespaces)
+        except Exception as why:  # noqa: BLE001  # an error in its watch ends kopf; jobs need not wait for a new process
+            _LOG.error("kopf ended, and begins anew: %r", why)
+            _hear(end)
+            await asyncio.sleep(_KOPF_AGAIN_S)
+        else:
+            end()
+            return
+
+
+def _hear(end: Callable[[], object]) -> None:
+    """As process 1 of a container we would else not hear the signals that ask us to end."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
 
 
 def _around(told: settings_of.Settings) -> build.Surroundings:

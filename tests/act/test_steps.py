@@ -69,7 +69,7 @@ FAILURES = {
     "a quota": (403, "Forbidden", "exceeded quota", "Refused"),
     "a webhook": (400, "BadRequest", "admission webhook denied the request", "Refused"),
     "a body it does not like": (422, "Invalid", "spec.containers: Required value", "Refused"),
-    "a namespace that is gone": (404, "NotFound", 'namespaces "team" not found', "Gone"),
+    "a kind that is not served yet": (404, "NotFound", "could not find the requested resource", "Unavailable"),
     "a quota that was just counted": (409, "Conflict", "the object has been modified", "Conflict"),
     "a token that ran out": (401, "Unauthorized", "Unauthorized", "Unavailable"),
     "a server that has too much to do": (429, "TooManyRequests", "too many requests", "Unavailable"),
@@ -84,6 +84,22 @@ async def test_why_something_could_not_be_made_is_told_apart(status, reason, mes
         kube.before_write = refuse(status, reason, message)
         done = await do(kube, [steps.Create(CONFIG)])
         assert [(failure.kind, message in failure.sentence) for failure in done.failures] == [(kind, True)]
+
+
+@loops.in_a_loop
+async def test_a_namespace_that_is_gone_is_told_from_a_kind_that_is_not_served():
+    async with api.FakeApi() as kube:
+        details = {"name": "team", "kind": "namespaces"}
+        kube.before_write = refuse(404, "NotFound", 'namespaces "team" not found', details=details)
+        assert [failure.kind for failure in (await do(kube, [steps.Create(CONFIG)])).failures] == ["Gone"]
+
+
+@loops.in_a_loop
+async def test_a_delete_of_a_kind_that_is_not_served_is_not_taken_for_done():
+    async with api.FakeApi() as kube:
+        kube.before_write = refuse(404, "NotFound", "could not find the requested resource")
+        done = await do(kube, [steps.Delete("Lease", "team", "clicks", "u")])
+        assert [failure.kind for failure in done.failures] == ["Unavailable"]
 
 
 @loops.in_a_loop

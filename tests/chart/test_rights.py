@@ -12,7 +12,8 @@ READ = {
     ("", "services"): "get",
     ("policy", "poddisruptionbudgets"): "get",
     ("rbac.authorization.k8s.io", "rolebindings"): "get",
-    ("coordination.k8s.io", "leases"): "get list watch",
+    ("coordination.k8s.io", "leases"): "get",
+    ("", "events"): "get",
 }
 WRITE = {
     ("sluice.dev", "streamjobs/status"): "patch",

@@ -9,6 +9,7 @@ from act import manifests
 from contracts import servers
 from fakes import loops
 from sluice import act
+from sluice.observe import listwatch
 from sluice.transport import paths, wire
 from sluice.values import names, steps
 
@@ -89,7 +90,8 @@ async def test_an_object_is_deleted_by_its_uid_and_no_other(which):
         assert (other.status, (await get(line, body)).ok) == (409, True)
         own = await line.call("DELETE", path, {"preconditions": {"uid": body["metadata"]["uid"]}})
         assert (own.ok, (await get(line, body)).status) == (True, 404)
-        assert (await line.call("DELETE", path, {})).status == 404
+        gone = await line.call("DELETE", path, {})
+        assert (gone.status, gone.body["details"]["name"]) == (404, "config")
 
 
 @BOTH
@@ -102,6 +104,18 @@ async def test_a_patch_is_made_for_one_version(which):
         late = await patch(line, body, {"metadata": meta, "data": {"a": "3"}})
         assert (late.status, late.body["reason"]) == (409, "Conflict")
         assert (await get(line, body)).body["data"] == {"a": "2"}
+
+
+@BOTH
+@loops.in_a_loop
+async def test_a_lease_is_taken_by_one_of_two(which):
+    async with servers.connect(which) as (line, namespace):
+        meta = {"name": "lead", "namespace": namespace}
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta, "spec": {}}
+        made, path = await make(line, lease), paths.item("Lease", namespace, "lead")
+        taken = [await line.call("PUT", path, {**made, "spec": {"holderIdentity": who}}) for who in ("one", "two")]
+        assert [answer.status for answer in taken] == [200, 409]
+        assert (await get(line, lease)).body["spec"] == {"holderIdentity": "one"}
 
 
 @BOTH
@@ -235,6 +249,24 @@ async def test_a_status_and_a_spec_do_not_touch_each_other(which):
         changed = await patch(line, body, {"spec": {"image": "clicks:2"}, "status": {"message": "by the way"}})
         assert changed.body["metadata"]["generation"] == 2
         assert changed.body["status"]["message"] != "by the way"
+
+
+@BOTH
+@loops.in_a_loop
+async def test_a_list_watch_follows_what_happens(which):
+    async with servers.connect(which) as (line, namespace):
+        heard = []
+        memory = listwatch.Memory(lambda kind, body: heard.append((kind, body["metadata"]["name"])), lambda *_: None)
+        await make(line, gated(namespace))
+        feed = listwatch.ListWatch(line, paths.collection("Pod", namespace), memory)
+        task = asyncio.create_task(feed.run())
+        await feed.synced.wait()
+        await patch(line, gated(namespace), {"spec": {"schedulingGates": None, "nodeSelector": {"no": "such"}}})
+        await line.call("DELETE", paths.item("Pod", namespace, "waiting"), {"gracePeriodSeconds": 0})
+        await loops.until(lambda: ("DELETED", "waiting") in heard, within_s=10)
+        assert list(dict.fromkeys(heard)) == [(kind, "waiting") for kind in (None, "MODIFIED", "DELETED")]
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @BOTH

@@ -47,7 +47,7 @@ def test_an_example_has_only_fields_that_exist_and_is_read(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_brings_the_claim_of_its_checkpoint(name):
     claim = streamjob.read_spec(job_of(name)["spec"]).checkpoint.claim
-    assert claims_of(name) == ([claim] if claim else [])
+    assert claims_of(name)[:1] == ([claim] if claim else [])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,10 +8,11 @@ await at.until(at.ready)
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 from fakes import api, clock, running, store, world
+from faults import proxy
 from sluice.transport import credentials
 from sluice.values import names
 
@@ -38,6 +39,7 @@ class Play:
     world: world.World
     who: credentials.Credentials
     operator: running.Operator
+    between: proxy.Proxy  # the operator and the API server
     story: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)  # job, phase, reason: what came to be
 
     def __post_init__(self) -> None:
@@ -111,18 +113,20 @@ class Play:
 
     async def restart(self, down_s: float = 3.0) -> None:
         """The operator is killed; after a while there is another."""
-        await self.operator.gone()
+        with contextlib.suppress(BaseExceptionGroup):  # one that had lost the lead has ended by itself
+            await self.operator.gone()
         await asyncio.sleep(down_s)
         self.operator = running.Operator(self.who)
 
 
 @contextlib.asynccontextmanager
-async def begin(**operator: Any) -> AsyncIterator[Play]:
-    """Three empty nodes and an operator; at the end, no job ever had two drivers."""
-    async with api.FakeApi(clock.now_s) as kube:
+async def begin(may_write: Callable[[], bool] = lambda: True, rules: Iterable[proxy.Rule] = ()) -> AsyncIterator[Play]:
+    """Three empty nodes and an operator; at the end, no job ever had two drivers. Rules harm the operator's calls."""
+    async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
         around = world.World(kube)
         turning = asyncio.create_task(around.turn())
-        at = Play(kube, around, kube.who, running.Operator(kube.who, **operator))
+        who = between.who if between.rules else kube.who
+        at = Play(kube, around, who, running.Operator(who, may_write), between)
         try:
             yield at
             assert around.doubled == []

@@ -19,7 +19,7 @@ GOOD = {
 JAR = {"file": "local:///a.jar", "mainClass": "A"}
 ON_A_VOLUME = {"location": "/c", "volume": {"persistentVolumeClaim": {"claimName": "state"}}}
 DURATION = "must be a duration from 1s to 1h, such as 90s or 5m"
-MEMORY = "must be a quantity from 768Mi to 4Ti, such as 1Gi or 2.5Gi"
+MEMORY = "must be a quantity from 640Mi to 4Ti, such as 1Gi or 2.5Gi"
 
 REFUSED = [
     ({"image": "a b"}, "spec.image must be an image reference without spaces"),
@@ -52,6 +52,7 @@ REFUSED = [
     ({"restart": {"backoff": {"initial": "10m"}}}, "initial not longer than max"),
     ({"placement": {"policy": "best"}}, '"consolidate", "stromax", "turbostream", "stay"'),
     ({"placement": {"near": {"matchExpressions": [{"key": "a", "operator": "In"}]}}}, "In and NotIn need values"),
+    ({"placement": {"near": {"matchLabels": {}}}}, "which would be every pod there is"),
     ({"mode": "RealTime", "sparkConf": {"spark.speculation": "true"}}, "spec.mode RealTime runs each task once"),
     ({"mode": "RealTime", "restart": {"policy": "Never"}}, "RealTime needs spec.restart.policy Always or OnFailure"),
 ]
@@ -59,7 +60,9 @@ OWNED = [
     (
         "where a job runs, its names, addresses and ports are set by Sluice",
         """
-        spark.master spark.submit.deployMode spark.app.id spark.kubernetes.context spark.kubernetes.namespace
+        spark.app.id spark.app.name spark.decommission.enabled spark.kubernetes.executor.useDriverPodIP
+        spark.kubernetes.resource.type spark.kubernetes.submitInDriver
+        spark.master spark.submit.deployMode spark.kubernetes.context spark.kubernetes.namespace
         spark.kubernetes.driver.master spark.kubernetes.driver.pod.name spark.kubernetes.executor.podNamePrefix
         spark.kubernetes.allocation.pods.allocator spark.driver.host spark.driver.port spark.driver.bindAddress
         spark.driver.blockManager.port spark.ui.port spark.sluice.epoch spark.kubernetes.executor.label.sluice.dev/job
@@ -74,14 +77,14 @@ OWNED = [
     (
         "use spec.executors.cores and spec.executors.memory",
         """
-        spark.executor.cores spark.executor.memory spark.executor.memoryOverhead spark.executor.memoryOverheadFactor
+        spark.executor.cores spark.executor.memory spark.executor.memoryOverheadFactor
         spark.executor.minMemoryOverhead spark.executor.pyspark.memory spark.kubernetes.memoryOverheadFactor
         """,
     ),
     (
         "use spec.driver.cores and spec.driver.memory",
         """
-        spark.driver.cores spark.driver.memory spark.driver.memoryOverhead spark.driver.memoryOverheadFactor
+        spark.driver.cores spark.driver.memory spark.driver.memoryOverheadFactor
         spark.driver.minMemoryOverhead
         """,
     ),
@@ -139,6 +142,8 @@ TAKEN = [
     {"executors": {"count": 4, "min": 2, "max": 8, "maxPerNode": 2, "cores": 2, "memory": "2Gi"}},
     {"mode": "RealTime", "sparkConf": {"spark.speculation": "false"}, "restart": {"policy": "OnFailure"}},
     {"sparkConf": {"spark.plugins": "a.B", "spark.jars": "local:///c.jar", "spark.sql.extensions": "d.E"}},
+    {"placement": {"near": {}}},
+    {"sparkConf": {"spark.driver.memoryOverhead": "400m", "spark.executor.memoryOverhead": "400m"}},
     {"sparkConf": {"spark.kubernetes.driver.reusePersistentVolumeClaim": "true"}},
     {"sparkConf": {f"spark.some.{n}": "x" * 100 for n in range(256)}},
     {"driver": {"template": {"spec": {"anything": [{"kubernetes": "knows"}]}}}},

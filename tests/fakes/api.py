@@ -9,7 +9,7 @@ kube.calls                        # all that were made, in order
 
 import copy
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from sluice.transport import credentials, paths, wire
 
 Body = dict[str, Any]
 _KEEP_S = 86_400.0  # a test's clock may jump, and no connection is to break for that
-Hook = Callable[[calls.Call], Awaitable[object] | None]  # what it returns is waited for
+Hook = Callable[[calls.Call], object]  # an awaitable it returns is waited for
 
 
 class FakeApi:

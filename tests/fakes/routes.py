@@ -3,8 +3,8 @@
 import asyncio
 import copy
 import dataclasses
+import inspect
 import re
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -60,6 +60,8 @@ class Routes:
             return self._create(call.body, (at[0], at[1], call.body["metadata"]["name"]))
         if call.method == "DELETE":
             return self._delete(call.body or {}, at)
+        if call.method == "PUT":
+            return self._replace(call.body, at)
         if "apply-patch" in content_type:
             return self._apply(call, at)
         return self._merge(call, at)
@@ -100,6 +102,13 @@ class Routes:
             _check_gates(there["spec"], result["spec"])
         return self._store.put(at, result)
 
+    def _replace(self, body: Body, at: store.At) -> Body:
+        there = self._find(at)["metadata"]
+        if body["metadata"].get("resourceVersion", there["resourceVersion"]) != there["resourceVersion"]:
+            raise _no(409, "Conflict", "the object has been modified; please apply your changes to the latest version")
+        kept = {key: there[key] for key in ("uid", "creationTimestamp")}
+        return self._store.put(at, {**body, "metadata": {**body["metadata"], **kept}})
+
     def _apply(self, call: calls.Call, at: store.At) -> Body:
         if at not in self._store.objects:
             if "uid" in call.body["metadata"]:
@@ -121,7 +130,7 @@ class Routes:
 
     def _find(self, at: store.At) -> Body:
         if at not in self._store.objects:
-            raise _no(404, "NotFound", f'{at[0]} "{at[2]}" not found')
+            raise calls.Refuse(404, "NotFound", f'{at[0]} "{at[2]}" not found', details={"name": at[2], "kind": at[0]})
         return copy.deepcopy(self._store.objects[at])
 
     def _list(self, call: calls.Call, at: store.At) -> Body:
@@ -182,8 +191,8 @@ def _check_gates(old: Body, new: Body) -> None:
         raise _no(422, "Invalid", "spec.schedulingGates: Forbidden: only deletion is allowed")
 
 
-async def _finish(hooked: Awaitable[object] | None) -> None:
-    if hooked is not None:
+async def _finish(hooked: object) -> None:
+    if inspect.isawaitable(hooked):
         await hooked
 
 

@@ -160,11 +160,12 @@ class Proxy:
         return web.Response()
 
     def _request(self, asked: web.Request, body: bytes | None) -> Any:
-        headers = {name: asked.headers[name] for name in _PASSED_ON if name in asked.headers}
+        passed_on = _PASSED_ON if body else ("Accept",)  # a type of nothing is refused
+        headers = {name: asked.headers[name] for name in passed_on if name in asked.headers}
         headers |= {"Accept-Encoding": "identity", **self._behind.headers()}
         url = self._behind.server + asked.path_qs
         patience = aiohttp.ClientTimeout(total=None if body is None else 60)
-        return self._session.request(asked.method, url, data=body, headers=headers, timeout=patience)
+        return self._session.request(asked.method, url, data=body or None, headers=headers, timeout=patience)
 
     async def _ask(self, asked: web.Request, words: str, *, stale: bool) -> web.Response:
         if stale and words in self._first:

@@ -144,8 +144,8 @@ SCENES: tuple[Scene, ...] = (
         "delete",
         _running,
         lambda at: at.delete(),
-        lambda at: not at.kube.objects("Pod"),
-        _GONE,
+        lambda at: not at.kube.objects("Pod") and not at.kube.objects("Lease"),
+        _GONE | {"DELETE leases": 1},
     ),
     Scene(
         "failure",

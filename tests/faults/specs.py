@@ -92,7 +92,7 @@ def _checkpoint(dice: random.Random) -> Manifest:
 
 def _pod(dice: random.Random) -> Manifest:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": dice.choice(({}, {"nodeSelector": {"a": "b"}}, {"no": 1}))}
-    memory = dice.choice(("768Mi", "1Gi", "2.5Gi", "4Ti", "805306368", "806M"))
+    memory = dice.choice(("640Mi", "1Gi", "2.5Gi", "4Ti", "805306368", "672M"))
     return dice.choice(({}, {"cores": dice.randint(1, 256), "memory": memory, "template": template}))
 
 
@@ -149,7 +149,7 @@ FAULTS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("spec.checkpoint", ({}, {"location": "/a"}, {"location": "clicks"}, {"volume": {}}, "s3a://b/c")),
     ("spec.checkpoint.location", ("/", "s3a://b", "s3a://b/", "/a//b", "/a/../b", "file:///a", "/a b", "", 1)),
     ("spec.driver.cores", (0, -1, 257, 1.5, "1", 2**63)),
-    ("spec.driver.memory", ("1Gb", "1 Gi", "-1Gi", "767Mi", "5Ti", "", 1024, "1e9", "0x400", "999999999999999Ti")),
+    ("spec.driver.memory", ("1Gb", "1 Gi", "-1Gi", "639Mi", "5Ti", "", 1024, "1e9", "0x400", "999999999999999Ti")),
     ("spec.driver.template", ({"kind": "Pod"}, "x", [])),
     ("spec.executors.count", (0, -1, 1001, 1.5, "2", 2**63)),
     (

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 
 import pytest
 
@@ -9,8 +10,8 @@ from act import manifests
 from fakes import api, loops
 from faults import proxy
 from sluice import act
-from sluice.observe import feeds, mirror
-from sluice.transport import wire
+from sluice.observe import listwatch, mirror
+from sluice.transport import paths, wire
 from sluice.values import names, steps
 
 KEY = ("team", "clicks")
@@ -59,7 +60,14 @@ async def operator(kube, *rules):
         wire.Wire(between.who, lambda: True, dice=lambda: 0.01) as line,
     ):
         seen = mirror.Mirror(lambda _: None, lambda: None)
-        followed = feeds.feeds(seen, line, (), places=True)
+        followed = [
+            listwatch.ListWatch(line, paths.collection(kind), listwatch.Memory(see, functools.partial(keep, "")))
+            for kind, see, keep in (
+                (names.KIND, seen.see_streamjob, seen.keep_streamjobs),
+                ("Pod", seen.see_pod, seen.keep_pods),
+                ("Node", seen.see_node, seen.keep_nodes),
+            )
+        ]
         tasks = [asyncio.create_task(feed.run()) for feed in followed]
         await asyncio.gather(*(feed.synced.wait() for feed in followed))
         try:

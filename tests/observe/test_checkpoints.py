@@ -126,8 +126,8 @@ def test_the_rival_is_woken_when_the_holder_leaves(end):
 
 PLACES = {
     "one path of one claim": ("/c", "state", "/c/", "state", True),
-    "two ways to write a path": ("/c//d/../e", "state", "c/e", "state", True),
-    "two paths of one claim": ("/c", "state", "/d", "state", False),
+    "two ways to write a path": ("/c//d/../e", "state", "c/e/", "state", True),
+    "two paths of one claim": ("/x/c", "state", "/x/d", "state", False),
     "one path of two claims": ("/c", "state", "/c", "other", False),
     "one URI": ("s3a://b/c", "", "s3a://b/c/", "", True),
     "one bucket by two schemes": ("s3a://b/c", "", "s3n://b/c", "", True),

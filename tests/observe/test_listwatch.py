@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from fakes import api, calls, loops
-from sluice.observe import feeds, listwatch, mirror
+from sluice.observe import feeds, leases, listwatch, mirror
 from sluice.transport import paths
 from sluice.values import names
 
@@ -191,6 +191,7 @@ async def test_who_may_read_nodes_follows_everything_that_occupies_them():
         asked = await first_calls(kube, feeds.feeds(seen, line, ("team",), places=True))
     assert asked == {
         paths.collection(names.KIND, "team"): None,
+        paths.collection("Lease", "team"): leases.SELECTOR,
         paths.collection("Pod"): None,
         paths.collection("Node"): None,
     }
@@ -204,6 +205,8 @@ async def test_who_may_not_follows_its_own_pods_in_its_own_namespaces():
     assert asked == {
         paths.collection(names.KIND, "team"): None,
         paths.collection(names.KIND, "other"): None,
+        paths.collection("Lease", "team"): leases.SELECTOR,
+        paths.collection("Lease", "other"): leases.SELECTOR,
         paths.collection("Pod", "team"): names.JOB,
         paths.collection("Pod", "other"): names.JOB,
     }

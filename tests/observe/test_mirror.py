@@ -4,7 +4,7 @@ import pytest
 
 from observe import bodies
 from sluice.observe import mirror
-from sluice.values import names, outcomes
+from sluice.values import names, outcomes, steps
 from sluice.values import records as slim
 
 CLICKS, TAPS = ("team", "clicks"), ("team", "taps")
@@ -169,6 +169,15 @@ def test_a_streamjob_that_went_while_nobody_watched_is_found_out_by_the_next_lis
     assert seen.woken() == [CLICKS]
 
 
+@pytest.mark.parametrize(("uid", "known"), [("uid-of-clicks", False), ("a namesake's of before", True)])
+def test_a_streamjob_whose_status_finds_it_gone_is_gone(uid, known):
+    seen = Seen(bodies.streamjob())
+    step = steps.RecordStatus(*CLICKS, uid, "1", {})
+    seen.mirror.learn(outcomes.Outcome(failures=(outcomes.Failure(step, "Gone", 'streamjobs "clicks" not found'),)))
+    assert (seen.view() is not None) is known
+    assert seen.woken() == ([] if known else [CLICKS])
+
+
 def test_pods_of_a_streamjob_that_is_no_more_are_left_over_and_those_of_a_living_one_are_not():
     leaving = bodies.of_job("gone", names.EXECUTOR, "e2", deletionTimestamp="2026-11-18T10:00:00Z")
     seen = Seen(
@@ -250,6 +259,20 @@ def test_the_fleet_is_woken_when_an_executor_waits_and_when_there_may_be_room_fo
     assert seen.woken() == [FLEET]
     seen.see(running(bodies.pod("another")))
     assert seen.woken() == []
+
+
+def test_the_fleet_is_woken_when_what_its_job_wants_has_changed():
+    seen = Seen(bodies.streamjob(), bodies.gated("clicks", "e1"))
+    seen.see(bodies.streamjob(placement={"mode": "Off"}))
+    assert seen.woken() == [FLEET, CLICKS]
+
+
+def test_a_pod_whose_labels_name_another_job_is_that_job_s():
+    pod = bodies.of_job("clicks", names.EXECUTOR, "e1")
+    seen = Seen(bodies.streamjob("clicks"), bodies.streamjob("taps"), pod)
+    seen.see(again(bodies.of_job("taps", names.EXECUTOR, "e1")))
+    assert (seen.pods(CLICKS), seen.pods(TAPS)) == ([], ["e1"])
+    assert seen.woken() == [CLICKS, TAPS]
 
 
 def test_nobody_is_woken_for_room_while_nobody_waits():

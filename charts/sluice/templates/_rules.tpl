@@ -5,7 +5,8 @@
 - {apiGroups: [""], resources: [configmaps, serviceaccounts, services], verbs: [get]}
 - {apiGroups: [policy], resources: [poddisruptionbudgets], verbs: [get]}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: [get]}
-- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, watch]}
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}
+- {apiGroups: [""], resources: [events], verbs: [get]}
 {{- end }}
 
 {{/* What is written. `bind` lets it give drivers this one ClusterRole, and no rights that it has not itself. */}}

@@ -34,13 +34,13 @@ async def take_away(step: steps.Delete, line: wire.Wire) -> Written:
         options["gracePeriodSeconds"] = step.grace_s
     path = paths.item(step.kind, step.namespace, step.name)
     answer = await line.call("DELETE", path, {**options, "propagationPolicy": "Background"}, lean=step.kind != "Pod")
-    if answer.status == 404:
-        return Written(step)
     if answer.status == 409:
         there = await line.call("GET", path, lean=True)
-        if there.status == 404 or (there.ok and there.body["metadata"]["uid"] != step.uid):
+        if there.ok and there.body["metadata"]["uid"] != step.uid:
             return Written(step)
-    return said(step, answer)
+        answer = answer if there.ok else there
+    written = said(step, answer)
+    return Written(step) if written.failure is not None and written.failure.kind == "Gone" else written
 
 
 async def _meet(step: steps.Create, line: wire.Wire) -> Written:

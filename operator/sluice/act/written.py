@@ -29,9 +29,15 @@ def failed(step: steps.Step, kind: outcomes.Kind, sentence: str) -> Written:
 
 
 def _kind(answer: wire.Answer) -> outcomes.Kind:
-    causes = (answer.body.get("details") or {}).get("causes") or ()
-    if answer.status == 404 or any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
+    details = answer.body.get("details") or {}
+    if any(cause.get("reason") == "NamespaceTerminating" for cause in details.get("causes") or ()):
         return "Gone"
-    if answer.status == 409:
-        return "Conflict"
-    return "Unavailable" if answer.status == 401 else "Refused"  # 401: our token is on its way to being renewed
+    match answer.status:
+        case 404:  # one that names nothing: the API server is starting, and does not serve this kind yet
+            return "Gone" if details.get("name") else "Unavailable"
+        case 409:
+            return "Conflict"
+        case 401:  # our token is on its way to being renewed
+            return "Unavailable"
+        case _:
+            return "Refused"

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
 from sluice.observe import checkpoints, label_selectors, records, usage
-from sluice.values import names, outcomes, streamjob, views
+from sluice.values import names, outcomes, steps, streamjob, views
 from sluice.values import records as slim
 from sluice.values.streamjob import Body
 
@@ -16,7 +16,7 @@ _GRAVES = 20_000
 
 
 class Mirror:
-    """All reads are from memory; a resourceVersion older than what is known changes nothing."""
+    """All reads are from memory; a resourceVersion no later than what is known changes nothing."""
 
     def __init__(self, wake: Callable[[Key], None], wake_fleet: Callable[[], None]) -> None:
         self._wake, self._wake_fleet = wake, wake_fleet
@@ -39,7 +39,7 @@ class Mirror:
         old = self._pods.get(uid)
         if kind == "DELETED":
             self._bury_pod(uid)
-        elif uid not in self._graves and not _is_older(body, old):
+        elif uid not in self._graves and not _is_known(body, old):
             new = records.read_pod(body)
             self._pods[uid] = new
             if old is None or dataclasses.replace(old, resource_version=new.resource_version) != new:
@@ -52,6 +52,13 @@ class Mirror:
             self._turn_node(name, None)
         elif (new := records.read_node(body)) != self._nodes.get(name):
             self._turn_node(name, new)
+
+    def see_lease(self, _: str | None, body: Body) -> None:
+        """What outlives a job: if that is no more, it is looked at once again."""
+        meta = body["metadata"]
+        key = (meta["namespace"], meta["labels"][names.JOB])
+        if key not in self._jobs:
+            self._wake(key)
 
     def keep_streamjobs(self, namespace: str, found: Mapping[str, str], version: int) -> None:
         """All there are in a namespace (or everywhere), name by uid, as of a version: the others are gone."""
@@ -71,7 +78,15 @@ class Mirror:
             self._turn_node(name, None)
 
     def learn(self, outcome: outcomes.Outcome) -> None:
-        """What our own writes made of StreamJobs and pods counts at once, before its echo on the watch."""
+        """What our own writes made of StreamJobs and pods counts at once, before its echo on the watch.
+
+        So does that a StreamJob is gone: one that went while its watch was broken may never be told of.
+        """
+        for failure in outcome.failures:
+            if failure.kind == "Gone" and isinstance(failure.step, steps.RecordStatus):
+                job = self._jobs.get((failure.step.namespace, failure.step.name))
+                if job is not None and job.uid == failure.step.uid:
+                    self._bury_streamjob(job)
         for body in outcome.bodies:
             if body["kind"] == "Pod":
                 self.see_pod("MODIFIED", body)
@@ -126,7 +141,7 @@ class Mirror:
             if old is not None and old.uid == new.uid:
                 self._bury_streamjob(old)
             self._bury(new.uid)
-        elif new.uid not in self._graves and not _is_older(body, old):
+        elif new.uid not in self._graves and not _is_known(body, old):
             if new.unreadable and old is not None and old.uid == new.uid:
                 new = dataclasses.replace(new, spec=old.spec)
             self._turn_streamjob(old, new, ours=ours)
@@ -138,6 +153,8 @@ class Mirror:
         if old is None:
             for pod in self._pods_of(new.key):
                 self._note_driver(pod)
+        if not ours and self._waiting & self._of_job.get(new.key, set()):
+            self._wake_fleet()
         if old is None or dataclasses.replace(old, resource_version=new.resource_version) != new:
             self._wake_all(rivals if ours else rivals | {new.key})
 
@@ -160,6 +177,9 @@ class Mirror:
         if pod is None:
             return
         has_room = self._usage.change(old, new)
+        if old is not None and _key(old) != _key(pod):  # somebody has changed its labels
+            self._index(old, gone=True)
+            self._wake(_key(old))
         self._index(pod, gone=new is None)
         waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting
         (self._waiting.add if waits else self._waiting.discard)(pod.uid)
@@ -231,8 +251,8 @@ def _sorted(pods: Iterable[slim.Pod]) -> tuple[slim.Pod, ...]:
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid)))
 
 
-def _is_older(body: Body, known: slim.Pod | streamjob.StreamJob | None) -> bool:
-    return known is not None and int(body["metadata"]["resourceVersion"]) < int(known.resource_version)
+def _is_known(body: Body, known: slim.Pod | streamjob.StreamJob | None) -> bool:
+    return known is not None and int(body["metadata"]["resourceVersion"]) <= int(known.resource_version)
 
 
 def _is_missing(known: slim.Pod | streamjob.StreamJob, namespace: str, found: Mapping[str, str], version: int) -> bool:

@@ -1,4 +1,4 @@
-"""What observe keeps of pods and nodes: the few fields a decision is made of. Read by plan."""
+"""What observe keeps of pods, nodes and Leases: the few fields a decision is made of. Read by plan."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -93,6 +93,15 @@ class Pod:
     def over(self) -> bool:
         """Whether nothing of it runs any more, nor will."""
         return self.phase in ("Succeeded", "Failed")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lease:
+    """What says who runs a job, and outlives it."""
+
+    namespace: str
+    name: str
+    uid: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
