@@ -29,6 +29,8 @@ COPY --from=made /opt/venv /opt/venv
 COPY --from=made /opt/sluice /opt/sluice
 ENV PATH=/opt/venv/bin:$PATH PYTHONPATH=/opt/sluice PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 ENV NUMBA_CACHE_DIR=/opt/sluice/kernels NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES=
+# kopf asks for its user's name, which a bare number has not.
+ENV USER=sluice
 USER 65532:65532
 # Without a verb, in a pod, it is the operator.
 ENTRYPOINT ["python3", "-m", "sluice"]

@@ -81,13 +81,18 @@ def place(base: arrays.Arrays, args: Args, seed: int, start: Small | None = None
 
 def _again(base: arrays.Arrays, args: Args, seed: int, part: Small, price: int) -> Small:
     """Plans anew from the plan until that saves too little: so the next run will find nothing either."""
-    while True:
-        homed = arrays.priced(base.sitting(part), price)
-        found = search.search(homed.graph, part, homed.capacity, _WARM, _luck(seed))
-        now = graph.cut(homed.graph, part)
-        if now - graph.cut(homed.graph, found) < max(1, args.least_gain * now):
-            return part
-        part = found
+    while (better := _better(base, args, seed, part, price)) is not None:
+        part = better
+    return part
+
+
+def _better(base: arrays.Arrays, args: Args, seed: int, part: Small, price: int) -> Small | None:
+    """A plan that saves enough over `part`, if planning again finds one. Its priced graph lives no longer than this."""
+    homed = arrays.priced(base.sitting(part), price)
+    found = search.search(homed.graph, part, homed.capacity, _WARM, _luck(seed))
+    now = graph.cut(homed.graph, part)
+    saved = now - graph.cut(homed.graph, found)
+    return found if saved >= max(1, args.least_gain * now) else None
 
 
 def _effort(args: Args, tasks: int) -> search.Effort:

@@ -20,7 +20,6 @@ _DATA = pathlib.Path(__file__).with_name("data")
 _LEVELS = ("fast", "best")
 _SEEDS = (1, 2, 3)
 _OURS = ("consolidate fast", "consolidate best")
-_SLOW = {10_000: ("KaHIP eco", "KaHIP strong", "mt-KaHyPar quality"), 1_000: ("KaHIP strong",)}
 Row = dict[str, tuple[int | None, float]]  # a contender's cut and seconds
 
 
@@ -104,8 +103,7 @@ def _small_row(name: str, ratios: Sequence[float], missed: int, median_ms: float
 def against(book: ledger.Ledger, tasks: int, nodes: int) -> outcome.Outcome:
     """All contenders on the recorded problems of one size."""
     known = json.loads((_DATA / "bestknown.json").read_text())
-    names = _contenders(tasks)
-    rows = {p.name: _row(book, p, names) for p in instances.large(tasks, nodes)}
+    rows = {p.name: _row(book, p) for p in instances.large(tasks, nodes)}
     best = {name: min([known.get(name, math.inf), *_cuts(row)]) for name, row in rows.items()}
     tables = _tables(f"{tasks:,} tasks on {nodes:,} nodes, by the best known cut", rows, best)
     return outcome.Outcome(tables, _bars(tasks, rows, best))
@@ -113,22 +111,18 @@ def against(book: ledger.Ledger, tasks: int, nodes: int) -> outcome.Outcome:
 
 def fresh(book: ledger.Ledger) -> outcome.Outcome:
     """Problems nobody tuned anything on; the best of all contenders is what is known."""
-    names = _contenders(10_000)
     problems = instances.large(10_000, 1_000, seed=7, kinds=("affine",))
-    rows = {p.name: _row(book, p, names) for p in problems}
+    rows = {p.name: _row(book, p) for p in problems}
     best = {name: min(_cuts(row)) for name, row in rows.items()}
     tables = _tables("10,000 tasks on 1,000 nodes, fresh seed, by the best of all here", rows, best)
     return outcome.Outcome(tables, _bars(10_000, rows, best, "-fresh"))
 
 
-def _contenders(tasks: int) -> list[str]:
-    return [name for name in contenders.ALL if name not in _SLOW.get(tasks, ())]
-
-
-def _row(book: ledger.Ledger, problem: instances.Instance, names: Iterable[str]) -> Row:
+def _row(book: ledger.Ledger, problem: instances.Instance) -> Row:
     """Everyone's answer to one problem; each is remembered, so that a better placer is not slow to measure."""
     row: Row = {
-        name: book.once(f"{problem.name} {name}", functools.partial(contenders.answer, name, problem)) for name in names
+        name: book.once(f"{problem.name} {name}", functools.partial(contenders.answer, name, problem))
+        for name in contenders.ALL
     }
     for level, name in zip(_LEVELS, _OURS, strict=True):
         cut, took_s, read_s = book.once(f"{problem.name} {name}", functools.partial(_median, problem, level))

@@ -12,7 +12,7 @@ READ = {
     ("", "services"): "get",
     ("policy", "poddisruptionbudgets"): "get",
     ("rbac.authorization.k8s.io", "rolebindings"): "get",
-    ("coordination.k8s.io", "leases"): "get",
+    ("coordination.k8s.io", "leases"): "get list",
     ("", "events"): "get",
 }
 WRITE = {

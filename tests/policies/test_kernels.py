@@ -57,6 +57,13 @@ def test_where_nothing_can_be_written_numba_raises_and_the_kernels_run(tmp_path)
     assert run(ours, policies, **nowhere).stdout == run(ours).stdout != ""
 
 
+@pytest.mark.timeout(60)
+def test_what_one_process_compiled_the_next_one_loads(tmp_path):
+    draw = "import numpy as np\nfrom sluice_policies.kernels import graph\ngraph.draw(np.array([7]), 100)\n"
+    ask = draw + "print(graph.draw.stats.cache_hits.total(), graph.draw.stats.cache_misses.total())"
+    assert [run(ask, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() for _ in range(2)] == ["0 1", "1 0"]
+
+
 def test_every_kernel_tells_one_version_from_another():
     folder = pathlib.Path(compiled.__file__).parent
     assert set(compiled.SOURCES) == {file.stem for file in folder.glob("*.py")} - {"__init__"}

@@ -1,9 +1,10 @@
 """Refinement by moves and exchanges that are sometimes taken although they cost, less and less often (annealing).
 
-A proposal: one task to the node of one of its neighbours, or now and then to any node. If that is full, tasks of it
-come back in exchange, as many as needed, up to `most`. Room is never overdrawn, so every state on the way is a plan.
-The best one is kept. Whether a costly proposal is taken hangs on a table of whole numbers and one multiplication, so
-that every machine decides alike.
+Tasks take turns in the order of their numbers: what is near in time is near in memory then, so that a task of a large
+graph costs hardly more than one of a small graph. A proposal: the task to the node of one of its neighbours, or now
+and then to any node. If that is full, tasks of it come back in exchange, as many as needed, up to `most`. Room is never
+overdrawn, so every state on the way is a plan. The best one is kept. Whether a costly proposal is taken hangs on a
+table of whole numbers and one multiplication, so that every machine decides alike.
 """
 
 from typing import NamedTuple
@@ -28,6 +29,14 @@ class Heat(NamedTuple):
     far_share: int  # of 1024 proposals, so many go to any node
 
 
+class Mood(NamedTuple):
+    """What all proposals of one level share."""
+
+    degree: float  # a cost of 65536 times this much is taken once in e times
+    far_share: int  # as in `Heat`
+    back: Small  # scratch: who comes back
+
+
 class Luck(NamedTuple):
     """What chance is made of."""
 
@@ -45,9 +54,12 @@ def anneal(tasks: Graph, part: Small, capacity: Ints, heat: Heat, luck: Luck) ->
     degree = heat.first / 65536.0
     fall = (heat.last / heat.first) ** (1.0 / LEVELS) if heat.first > 0 else 1.0
     back = np.empty(heat.most, np.int32)
+    v = 0
     for _ in range(LEVELS):
+        mood = Mood(degree, heat.far_share, back)
         for _ in range(block):
-            lead -= _propose(tasks, seats, heat, luck, degree, back)
+            lead -= _propose(tasks, seats, v, mood, luck)
+            v = v + 1 if v + 1 < len(tasks.load) else 0
         if lead > 0:
             best[:] = seats.part
             lead = 0
@@ -56,13 +68,13 @@ def anneal(tasks: Graph, part: Small, capacity: Ints, heat: Heat, luck: Luck) ->
 
 
 @compiled.kernel
-def _propose(tasks: Graph, seats: Table, heat: Heat, luck: Luck, degree: float, back: Small) -> int:
+def _propose(tasks: Graph, seats: Table, v: int, mood: Mood, luck: Luck) -> int:
     """One proposal; how much the cut grew."""
-    v = graph.draw(luck.dice, len(tasks.load))
     here = seats.part[v]
-    there = _some_node(tasks, seats, v, heat.far_share, luck.dice)
+    there = _some_node(tasks, seats, v, mood.far_share, luck.dice)
     if there == here or there >= len(seats.room):
         return 0
+    back = mood.back
     count = _pick(tasks, seats, v, there, back)
     if count < 0:
         return 0
@@ -75,7 +87,7 @@ def _propose(tasks: Graph, seats: Table, heat: Heat, luck: Luck, degree: float, 
         seats.part[v] = here
         for i in range(count):
             seats.part[back[i]] = there
-    if cost > 0 and cost > degree * luck.rungs[graph.draw(luck.dice, RUNGS)]:
+    if cost > 0 and cost > mood.degree * luck.rungs[graph.draw(luck.dice, RUNGS)]:
         return 0
     table.shift(tasks, seats, v, there)
     for i in range(count):

@@ -11,6 +11,8 @@ import numpy as np
 from sluice_policies.kernels import compiled, graph
 from sluice_policies.kernels.graph import Graph, Ints, Small
 
+REACH = 4096  # tasks that may swap turns: a window that fits a core's cache
+
 
 class Coarse(NamedTuple):
     """A smaller graph, its placement, and the parent of each task of the larger one."""
@@ -35,36 +37,41 @@ def coarsen(tasks: Graph, part: Small, most: int, dice: Ints) -> Coarse:
 
 @compiled.kernel
 def shuffled(count: int, dice: Ints) -> Small:
-    """0..count-1 in an order the dice decide."""
+    """0..count-1 in an order the dice decide, none far ahead of its turn: what is near in memory is near in time."""
     order = np.arange(count).astype(np.int32)
     for i in range(count - 1, 0, -1):
-        j = graph.draw(dice, i + 1)
+        j = i - graph.draw(dice, min(i + 1, REACH))
         order[i], order[j] = order[j], order[i]
     return order
 
 
 @compiled.kernel
 def _match(tasks: Graph, part: Small, most: int, dice: Ints) -> tuple[Small, int]:
-    parent = np.full(len(tasks.load), -1, np.int32)
-    count = 0
+    """The parent of each task, and how many there are; parents are in the order of their first children."""
+    mate = np.full(len(tasks.load), -1, np.int32)
     for v in shuffled(len(tasks.load), dice):
-        if parent[v] >= 0:
-            continue
-        partner = _partner(tasks, part, parent, v, most)
-        parent[v] = count
-        if partner >= 0:
-            parent[partner] = count
-        count += 1
+        if mate[v] < 0:
+            partner = _partner(tasks, part, mate, v, most)
+            mate[v] = partner if partner >= 0 else v
+            mate[mate[v]] = v
+    parent = mate  # in place: a task's entry is read at its own turn and, by then its parent's number, at its mate's
+    count = 0
+    for v in range(len(mate)):
+        if mate[v] < v:
+            parent[v] = parent[mate[v]]
+        else:
+            parent[v] = count
+            count += 1
     return parent, count
 
 
 @compiled.kernel
-def _partner(tasks: Graph, part: Small, parent: Small, v: int, most: int) -> int:
+def _partner(tasks: Graph, part: Small, mate: Small, v: int, most: int) -> int:
     best = -1
     best_rate = 0.0
     for e in range(tasks.offset[v], tasks.offset[v + 1]):
         u = tasks.target[e]
-        if u >= len(tasks.load) or parent[u] >= 0 or part[u] != part[v] or tasks.load[u] + tasks.load[v] > most:
+        if u >= len(tasks.load) or mate[u] >= 0 or part[u] != part[v] or tasks.load[u] + tasks.load[v] > most:
             continue
         rate = tasks.weight[e] / max(1, tasks.load[u])
         if rate > best_rate:

@@ -4,9 +4,11 @@ The result is the same either way, byte for byte: one source, whole numbers and 
 decides a plan differently). Plain Python is about a hundred times slower.
 
 numba's own cache wants a folder it can write to, and raises at import where there is none: a container's read-only
-root. Here a folder that can be read is enough; what cannot be kept is compiled for this process alone. The image fills
-NUMBA_CACHE_DIR when it is built. A kernel's kept code is good for the sources of the whole package, not of its own file
-alone: kernels call each other.
+root. Here a folder that can be read is enough; what cannot be kept is compiled for this process alone. numba's setting
+NUMBA_CACHE_LOCATOR_CLASSES could choose such a folder, but not forgive a write that fails, and would hold for every
+library of the process. So its cache is subclassed, which numba does not promise to keep possible: the tests with a
+read-only folder and with kept code tell when it is not. The image fills NUMBA_CACHE_DIR when it is built. A kernel's
+kept code is good for the sources of the whole package, not of its own file alone: kernels call each other.
 """
 
 import contextlib

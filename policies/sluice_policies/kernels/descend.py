@@ -7,7 +7,6 @@ where it ends it would end again: planning anew from its result moves nothing. A
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sluice_policies.kernels import compiled, table
 from sluice_policies.kernels.graph import Graph, Ints, Small
@@ -15,35 +14,37 @@ from sluice_policies.kernels.table import Table
 
 
 class Notes(NamedTuple):
-    """What is remembered about each task, so that most exchanges are ruled out without looking at their edges."""
+    """What is remembered, so that most exchanges, and most tasks, are ruled out without looking at their edges."""
 
-    total: Ints  # its traffic
+    total: Ints  # of each task: its traffic
     inner: Ints  # of that, with its own node; leaving can gain total - 2 * inner at most
-    awake: npt.NDArray[np.bool_]  # something near it changed since it was last looked at
+    seen: Ints  # the last look at it; looks are numbered from 1
+    stirred: Ints  # of each node: the last look that changed who sits there, or where a neighbour of those sits
 
 
 @compiled.kernel
 def descend(tasks: Graph, part: Small, capacity: Ints) -> None:
     """Improves a feasible placement in place."""
     seats = table.lay(tasks, part, capacity)
-    notes = _notes(tasks, part)
+    notes = _notes(tasks, part, len(capacity))
     pull = np.zeros(len(capacity) + 1, np.int64)
+    look = 0
     changed = True
     while changed:
         changed = False
         for v in range(len(tasks.load)):
-            if notes.awake[v]:
-                notes.awake[v] = False
-                changed |= _improve(tasks, seats, notes, v, pull)
-        if not changed:  # room that was made elsewhere wakes nobody: one more round over all
-            for v in range(len(tasks.load)):
+            if _is_due(tasks, seats.part, notes, v):
+                look += 1
+                notes.seen[v] = look
                 changed |= _improve(tasks, seats, notes, v, pull)
 
 
 @compiled.kernel
-def _notes(tasks: Graph, part: Small) -> Notes:
+def _notes(tasks: Graph, part: Small, nodes: int) -> Notes:
     count = len(tasks.load)
-    notes = Notes(np.zeros(count, np.int64), np.zeros(count, np.int64), np.ones(count, np.bool_))
+    notes = Notes(
+        np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(nodes + 1, np.int64)
+    )
     for v in range(count):
         for e in range(tasks.offset[v], tasks.offset[v + 1]):
             notes.total[v] += tasks.weight[e]
@@ -53,10 +54,21 @@ def _notes(tasks: Graph, part: Small) -> Notes:
 
 
 @compiled.kernel
-def _improve(tasks: Graph, seats: Table, notes: Notes, v: int, pull: Ints) -> bool:
-    """The best move or exchange of one task, if any gains; whether it did."""
+def _is_due(tasks: Graph, part: Small, notes: Notes, v: int) -> bool:
+    """Whether another look can find more: v's node, or one it could go to, was stirred by its last look or since."""
     if notes.total[v] == notes.inner[v]:
         return False
+    if notes.stirred[part[v]] >= notes.seen[v]:
+        return True
+    for e in range(tasks.offset[v], tasks.offset[v + 1]):
+        if notes.stirred[part[tasks.target[e]]] >= notes.seen[v]:
+            return True
+    return False
+
+
+@compiled.kernel
+def _improve(tasks: Graph, seats: Table, notes: Notes, v: int, pull: Ints) -> bool:
+    """The best move or exchange of one task, if any gains; whether it did."""
     here = seats.part[v]
     for e in range(tasks.offset[v], tasks.offset[v + 1]):
         pull[seats.part[tasks.target[e]]] += tasks.weight[e]
@@ -80,9 +92,9 @@ def _improve(tasks: Graph, seats: Table, notes: Notes, v: int, pull: Ints) -> bo
     pull[len(seats.room)] = 0
     if node < 0:
         return False
-    _take(tasks, seats, notes, v, node)
+    _take(tasks, seats, notes, v, node, notes.seen[v])
     if other >= 0:
-        _take(tasks, seats, notes, other, here)
+        _take(tasks, seats, notes, other, here, notes.seen[v])
     return True
 
 
@@ -119,10 +131,11 @@ def _between(tasks: Graph, u: int, v: int) -> int:
 
 
 @compiled.kernel
-def _take(tasks: Graph, seats: Table, notes: Notes, v: int, there: int) -> None:
+def _take(tasks: Graph, seats: Table, notes: Notes, v: int, there: int, look: int) -> None:
     here = seats.part[v]
     table.shift(tasks, seats, v, there)
-    notes.awake[v] = True
+    notes.stirred[here] = look
+    notes.stirred[there] = look
     notes.inner[v] = 0
     for e in range(tasks.offset[v], tasks.offset[v + 1]):
         u = tasks.target[e]
@@ -130,7 +143,7 @@ def _take(tasks: Graph, seats: Table, notes: Notes, v: int, there: int) -> None:
             notes.inner[v] += tasks.weight[e]
         if u >= len(tasks.load):
             continue
-        notes.awake[u] = True
+        notes.stirred[seats.part[u]] = look
         if seats.part[u] == here:
             notes.inner[u] -= tasks.weight[e]
         elif seats.part[u] == there:

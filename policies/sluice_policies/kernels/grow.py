@@ -83,7 +83,7 @@ def pack(tasks: Graph, part: Small, room: Ints, dice: Ints) -> int:
     """As :func:`grow`, but what belongs together goes whole onto the tightest node that takes it, the largest first.
 
     Better where there is room to spare, worse where every gap must be filled. What is too large for any node is grown
-    first, what found no gap last.
+    first, what found no gap last. Cost beside that of growing: groups * nodes, at 100,000 tasks still the smaller part.
     """
     group, bulk = _groups(tasks, part)
     widest = room.max()

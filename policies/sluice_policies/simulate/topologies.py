@@ -43,13 +43,6 @@ SENTIMENT = Topology(
         ("clean", "negative", 100), ("positive", "join", 100), ("negative", "join", 100), ("join", "score", 100),
     ),
 )  # fmt: skip
-SPEED_OF_LIGHT = Topology(
-    "SOL",
-    ("spout", "bolt1", "bolt2", "bolt3", "bolt4", "bolt5"),
-    tuple((f"{a}", f"{b}", 100) for a, b in zip(
-        ("spout", "bolt1", "bolt2", "bolt3", "bolt4"), ("bolt1", "bolt2", "bolt3", "bolt4", "bolt5"), strict=True
-    )),
-)  # fmt: skip
 
 
 def snapshot(
