@@ -120,13 +120,17 @@ class Play:
 
 
 @contextlib.asynccontextmanager
-async def begin(may_write: Callable[[], bool] = lambda: True, rules: Iterable[proxy.Rule] = ()) -> AsyncIterator[Play]:
+async def begin(
+    may_write: Callable[[], bool] = lambda: True,
+    rules: Iterable[proxy.Rule] = (),
+    namespaces: tuple[str, ...] = (),
+) -> AsyncIterator[Play]:
     """Three empty nodes and an operator; at the end, no job ever had two drivers. Rules harm the operator's calls."""
     async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
         around = world.World(kube)
         turning = asyncio.create_task(around.turn())
         who = between.who if between.rules else kube.who
-        at = Play(kube, around, who, running.Operator(who, may_write), between)
+        at = Play(kube, around, who, running.Operator(who, may_write, namespaces), between)
         try:
             yield at
             assert around.doubled == []

@@ -196,3 +196,16 @@ async def test_what_a_quota_refuses_is_said_and_tried_again_until_there_is_room(
         at.kube.before_write = lambda _: None
         await at.until(at.ready, within_s=70)
         assert at.status()["driver"]["attempt"] == 1
+
+
+@by_the_clock
+async def test_an_operator_of_some_namespaces_lets_the_pods_of_other_jobs_be():
+    async with play.begin(namespaces=("another",)) as at:
+        labels = {**names.MANAGED, names.JOB: "clicks", names.ROLE: names.DRIVER}
+        spec = {"nodeName": "node1", "containers": [{"name": names.DRIVER_CONTAINER}]}
+        meta = {"name": "clicks-a1b2c3-1", "namespace": play.TEAM, "labels": labels}
+        at.apply(play.job())
+        at.kube.put({"kind": "Pod", "metadata": meta, "spec": spec, "status": {"phase": "Running"}})
+        await at.later(600)
+        assert at.drivers() == ["clicks-a1b2c3-1"]
+        assert at.kube.writes() == []

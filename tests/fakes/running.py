@@ -22,8 +22,13 @@ _WORKERS = 4
 class Operator:
     """One that runs from the moment it is made; `task` ends when it does."""
 
-    def __init__(self, who: credentials.Credentials, may_write: Callable[[], bool] = lambda: True) -> None:
-        self._who, self._may_write = who, may_write
+    def __init__(
+        self,
+        who: credentials.Credentials,
+        may_write: Callable[[], bool] = lambda: True,
+        namespaces: tuple[str, ...] = (),
+    ) -> None:
+        self._who, self._may_write, self._namespaces = who, may_write, namespaces
         self.task = asyncio.create_task(self._run())
 
     def kill(self) -> None:
@@ -39,9 +44,9 @@ class Operator:
     async def _run(self) -> None:
         jobs: wakes.Wakes[cycle.Key] = wakes.Wakes()
         fleet: wakes.Wakes[str] = wakes.Wakes(settle_s=_GATHER_S)
-        seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET))
+        seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET), self._namespaces)
         async with wire.Wire(self._who, self._may_write, lambda: 0.5) as line, asyncio.TaskGroup() as tasks:
-            followed = feeds.feeds(seen, line, (), places=True)
+            followed = feeds.feeds(seen, line, self._namespaces, places=True)
             for feed in followed:
                 tasks.create_task(feed.run())
             await asyncio.gather(*(feed.synced.wait() for feed in followed))
@@ -51,10 +56,11 @@ class Operator:
             tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
             for pod in seen.leftovers():
                 jobs.wake((pod.namespace, pod.job))
-            tasks.create_task(_kopf(seen, line).run())
+            for scope in self._namespaces or ("",):
+                tasks.create_task(_kopf(seen, line, scope).run())
 
 
-def _kopf(seen: mirror.Mirror, line: wire.Wire) -> listwatch.ListWatch:
+def _kopf(seen: mirror.Mirror, line: wire.Wire, namespace: str) -> listwatch.ListWatch:
     """What it tells, and what it does not: that one went while its watch was broken."""
     told = listwatch.Memory(seen.see_streamjob, lambda _, __: None)
-    return listwatch.ListWatch(line, paths.collection(names.KIND), told)
+    return listwatch.ListWatch(line, paths.collection(names.KIND, namespace), told)

@@ -18,8 +18,11 @@ _GRAVES = 20_000
 class Mirror:
     """All reads are from memory; a resourceVersion no later than what is known changes nothing."""
 
-    def __init__(self, wake: Callable[[Key], None], wake_fleet: Callable[[], None]) -> None:
+    def __init__(
+        self, wake: Callable[[Key], None], wake_fleet: Callable[[], None], namespaces: tuple[str, ...] = ()
+    ) -> None:
         self._wake, self._wake_fleet = wake, wake_fleet
+        self._namespaces = namespaces  # whose jobs are ours; none: all
         self._jobs: dict[Key, streamjob.StreamJob] = {}
         self._pods: dict[str, slim.Pod] = {}  # by uid: a name may come again
         self._of_job: dict[Key, set[str]] = {}  # uids of its pods
@@ -40,7 +43,7 @@ class Mirror:
         if kind == "DELETED":
             self._bury_pod(uid)
         elif uid not in self._graves and not _is_known(body, old):
-            new = records.read_pod(body)
+            new = self._read_pod(body)
             self._pods[uid] = new
             if old is None or dataclasses.replace(old, resource_version=new.resource_version) != new:
                 self._turn_pod(old, new)
@@ -133,6 +136,13 @@ class Mirror:
     def phases(self) -> dict[Key, str]:
         """What the status of every job says."""
         return {key: job.status.get("phase", "") for key, job in self._jobs.items()}
+
+    def _read_pod(self, body: Body) -> slim.Pod:
+        """One of a job that is not ours is nobody's: it takes room, but is no leftover because we see no such job."""
+        pod = records.read_pod(body)
+        if not self._namespaces or pod.namespace in self._namespaces:
+            return pod
+        return dataclasses.replace(pod, labels={key: pod.labels[key] for key in pod.labels if key != names.JOB})
 
     def _see_streamjob(self, kind: str | None, body: Body, *, ours: bool) -> None:
         new = records.read_streamjob(body)
