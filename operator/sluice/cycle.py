@@ -1,5 +1,6 @@
 """One look at a job, or at all executors that wait: observe → plan → act. The same whatever woke it."""
 
+import collections
 import dataclasses
 import time
 from collections.abc import Callable
@@ -9,29 +10,35 @@ from sluice.build import config
 from sluice.observe import leases, mirror, revisions, streamjobs
 from sluice.plan import changes, gone, life, placement, retry_place, status
 from sluice.transport import wire
-from sluice.values import steps, views
+from sluice.values import outcomes, steps, views
 
 Key = tuple[str, str]  # namespace and name of a StreamJob
-_REFUSED_S, _LONGEST_REFUSED_S = 5.0, 60.0
-_SOON_S = {"Conflict": 0.5, "Gone": 0.5, "Unavailable": 5.0}
+_REFUSED_S, _LONGEST_S = 5.0, 60.0
+_SOON_S = {"Conflict": 0.5, "Gone": 0.5, "Unavailable": 5.0, "Refused": _REFUSED_S}
+Tried = tuple[int, str, int]  # generation, phase and attempt: what was to be done
+_FLEET: Key = ("", "")
+_LEFTOVERS: Tried = (0, "", 0)  # of a job that is no more
 
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """What the API server would not do for a job, and how often it said so."""
+    """What the API server would not do for a job, and until when it is not asked for the same again."""
 
     sentence: str
-    times: int
+    tried: Tried
+    pause_s: float
+    until_s: float
 
 
 class Cycle:
-    """What all looks share. Remembers nothing of a job but what the API server last refused."""
+    """What all looks share. Remembers nothing of a job but what last failed, so as not to ask for it at once again."""
 
     def __init__(
         self, seen: mirror.Mirror, line: wire.Wire, around: build.Surroundings, now_s: Callable[[], float] = time.time
     ) -> None:
         self._seen, self._line, self._around, self._now_s = seen, line, around, now_s
         self._refused: dict[Key, Refusal] = {}
+        self._in_vain: collections.Counter[Key] = collections.Counter()  # looks in a row
 
     async def look_at_job(self, key: Key, waited_s: float) -> float | None:
         """Brings one job a step further; seconds until it must be looked at though nothing wakes it."""
@@ -51,14 +58,17 @@ class Cycle:
         view = self._seen.job_view(key, self._now_s())
         if view is None:
             self._refused.pop(key, None)
-            return await self._do(key, await self._farewell(key))
+            return await self._do(key, _LEFTOVERS, await self._farewell(key))
         verdict = life.judge(await self._filled_in(view), self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
-        recorded, told, given_up = status.record(view, verdict), status.tell(view, verdict), retry_place.deletes(view)
+        said = (*status.record(view, verdict), *status.tell(view, verdict))
+        todo = (retry_place.deletes(view), *verdict.stages)
+        tried = (view.job.generation, verdict.phase, verdict.driver.attempt)
+        left_s = self._left_s(key, tried)
         # The status comes first: what was seen may be gone once something was done about it.
-        stages = tuple(stage for stage in ((*recorded, *told), given_up, *verdict.stages) if stage)
-        return await self._do(key, steps.Steps(stages, verdict.look_again_s))
+        stages = tuple(stage for stage in (said, *(() if left_s else todo)) if stage)
+        return await self._do(key, tried, steps.Steps(stages, left_s or verdict.look_again_s))
 
     async def _farewell(self, key: Key) -> steps.Steps:
         pods = self._seen.leftovers(key)
@@ -80,21 +90,38 @@ class Cycle:
         fleet = self._seen.fleet_view(self._now_s())
         done = await act.carry_out(placement.plan(fleet, self._around.gate_timeout_s), self._line)
         self._seen.learn(done)
-        return None if done.ok else min(_SOON_S.get(failure.kind, _REFUSED_S) for failure in done.failures)
+        return self._soon_s(_FLEET, done)
 
-    async def _do(self, key: Key, planned: steps.Steps) -> float | None:
+    async def _do(self, key: Key, tried: Tried, planned: steps.Steps) -> float | None:
         done = await act.carry_out(planned, self._line)
         self._seen.learn(done)
-        if done.ok:
-            self._refused.pop(key, None)
+        soon_s = self._soon_s(key, done)
+        if soon_s is None:
+            if not self._left_s(key, tried):
+                self._refused.pop(key, None)
             return planned.look_again_s
         failure = done.failures[0]
         metrics.refused(failure.kind)
-        return self._refusal(key, failure.sentence) if failure.kind == "Refused" else _SOON_S[failure.kind]
+        return self._refusal(key, tried, failure.sentence) if failure.kind == "Refused" else soon_s
 
-    def _refusal(self, key: Key, sentence: str) -> float:
+    def _soon_s(self, key: Key, done: outcomes.Outcome) -> float | None:
+        """When to look again after a failure, ever later while it goes on; None after none."""
+        if done.ok:
+            self._in_vain.pop(key, None)
+            return None
+        self._in_vain[key] += 1
+        first_s = min(_SOON_S[failure.kind] for failure in done.failures)
+        return min(_LONGEST_S, first_s * 2.0 ** min(self._in_vain[key] - 1, 10))
+
+    def _left_s(self, key: Key, tried: Tried) -> float:
+        """How long what was refused waits for its next try. Much wakes a job, the echo of its own status included."""
+        refused = self._refused.get(key)
+        return max(0.0, refused.until_s - self._now_s()) if refused and refused.tried == tried else 0.0
+
+    def _refusal(self, key: Key, tried: Tried, sentence: str) -> float:
         """Remembers it, so that the next look says it in the status; the same again is tried ever more slowly."""
         before = self._refused.get(key)
-        times = before.times + 1 if before and before.sentence == sentence else 0
-        self._refused[key] = Refusal(sentence, times)
-        return min(_LONGEST_REFUSED_S, _REFUSED_S * 2.0 ** (times - 1)) if times else 0.0
+        same = before is not None and before.tried == tried
+        pause_s = min(_LONGEST_S, before.pause_s * 2.0) if before and same else _REFUSED_S
+        self._refused[key] = Refusal(sentence, tried, pause_s, self._now_s() + pause_s)
+        return pause_s if before and before.sentence == sentence else 0.0

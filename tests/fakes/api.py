@@ -8,6 +8,7 @@ kube.calls                        # all that were made, in order
 """
 
 import copy
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -18,14 +19,15 @@ from fakes import calls, patching, routes, store
 from sluice.transport import credentials, paths, wire
 
 Body = dict[str, Any]
+_KEEP_S = 86_400.0  # a test's clock may jump, and no connection is to break for that
 Hook = Callable[[calls.Call], object]  # an awaitable it returns is waited for
 
 
 class FakeApi:
     """An API server for one test. Kinds are those Sluice knows the paths of."""
 
-    def __init__(self) -> None:
-        self.store = store.Store()
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        self.store = store.Store(now_s)
         self.calls: list[calls.Call] = []
         self.before_write: Hook = lambda _: None
         self.after_write: Hook = lambda _: None
@@ -35,7 +37,7 @@ class FakeApi:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=1 << 24)
         app.router.add_route("*", "/{path:.*}", routes.Routes(self).answer)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=_KEEP_S)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()

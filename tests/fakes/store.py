@@ -4,6 +4,7 @@ import asyncio
 import copy
 import dataclasses
 import datetime
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,9 @@ class Change:
 class Store:
     """Versions are shared by all kinds, as in etcd."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        self._now_s = now_s
+        self.told: list[Callable[[Change], None]] = []  # these at once, before anybody can ask
         self.version = 1000
         self.objects: dict[At, Body] = {}
         self.oldest = 0  # changes up to here are compacted away
@@ -40,7 +43,7 @@ class Store:
         new = copy.deepcopy(body)
         meta = new["metadata"]
         meta.setdefault("uid", str(uuid.uuid4()))
-        meta.setdefault("creationTimestamp", stamp())
+        meta.setdefault("creationTimestamp", self.stamp())
         meta["resourceVersion"] = self._next()
         if old is None or old.get("spec") != new.get("spec"):
             meta["generation"] = (old or {}).get("metadata", {}).get("generation", 0) + 1
@@ -88,6 +91,10 @@ class Store:
         self.oldest = self.version
         self._story.clear()
 
+    def stamp(self) -> str:
+        """Now, as the API server writes it."""
+        return datetime.datetime.fromtimestamp(self._now_s(), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
     def _next(self) -> str:
         self.version += 1
         return str(self.version)
@@ -95,14 +102,11 @@ class Store:
     def _tell(self, kind: str, at: At, body: Body) -> None:
         change = Change(self.version, at[0], kind, body)
         self._story.append(change)
+        for tell in self.told:
+            tell(change)
         for heard, wanted in self._heard.items():
             if wanted(change):
                 heard.put_nowait(change)
-
-
-def stamp() -> str:
-    """Now, as the API server writes it."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _same(one: Body, other: Body) -> bool:

@@ -19,9 +19,10 @@ class Mirror:
     """All reads are from memory; a resourceVersion no later than what is known changes nothing."""
 
     def __init__(
-        self, wake: Callable[[Key], None], wake_fleet: Callable[[], None], namespaces: Iterable[str] = ()
+        self, wake: Callable[[Key], None], wake_fleet: Callable[[], None], namespaces: tuple[str, ...] = ()
     ) -> None:
-        self._wake, self._wake_fleet, self._served = wake, wake_fleet, frozenset(namespaces)  # none: all
+        self._wake, self._wake_fleet = wake, wake_fleet
+        self._namespaces = namespaces  # whose jobs are ours; none: all
         self._jobs: dict[Key, streamjob.StreamJob] = {}
         self._pods: dict[str, slim.Pod] = {}  # by uid: a name may come again
         self._of_job: dict[Key, set[str]] = {}  # uids of its pods
@@ -42,7 +43,7 @@ class Mirror:
         if kind == "DELETED":
             self._bury_pod(uid)
         elif uid not in self._graves and not _is_known(body, old):
-            new = records.read_pod(body)
+            new = self._read_pod(body)
             self._pods[uid] = new
             if old is None or dataclasses.replace(old, resource_version=new.resource_version) != new:
                 self._turn_pod(old, new)
@@ -136,6 +137,13 @@ class Mirror:
         """What the status of every job says."""
         return {key: job.status.get("phase", "") for key, job in self._jobs.items()}
 
+    def _read_pod(self, body: Body) -> slim.Pod:
+        """One of a job that is not ours is nobody's: it takes room, but is no leftover because we see no such job."""
+        pod = records.read_pod(body)
+        if not self._namespaces or pod.namespace in self._namespaces:
+            return pod
+        return dataclasses.replace(pod, labels={key: pod.labels[key] for key in pod.labels if key != names.JOB})
+
     def _see_streamjob(self, kind: str | None, body: Body, *, ours: bool) -> None:
         new = records.read_streamjob(body)
         old = self._jobs.get(new.key)
@@ -181,23 +189,18 @@ class Mirror:
         has_room = self._usage.change(old, new)
         if old is not None and _key(old) != _key(pod):  # somebody has changed its labels
             self._index(old, gone=True)
-            if self._serves(old):
-                self._wake(_key(old))
+            self._wake(_key(old))
         self._index(pod, gone=new is None)
-        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting and self._serves(new)
+        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting
         (self._waiting.add if waits else self._waiting.discard)(pod.uid)
         if waits or (has_room and self._waiting):
             self._wake_fleet()
-        if self._serves(pod):
+        if pod.job:
             self._note_driver(pod, gone=new is None)
             self._wake(_key(pod))
 
-    def _serves(self, pod: slim.Pod) -> bool:
-        """Whether it is of a job that this operator runs: where it only counts what nodes bear, others do."""
-        return bool(pod.job) and (not self._served or pod.namespace in self._served)
-
     def _index(self, pod: slim.Pod, *, gone: bool) -> None:
-        if not self._serves(pod):
+        if not pod.job:
             return
         uids = self._of_job.setdefault(_key(pod), set())
         (uids.discard if gone else uids.add)(pod.uid)
@@ -221,7 +224,7 @@ class Mirror:
         if self._waiting:
             self._wake_fleet()
         if was_lost != self._is_lost(name):
-            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and self._serves(pod)})
+            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and pod.job})
 
     def _is_lost(self, name: str) -> bool:
         """Where no node may be read, none is known to be lost."""

@@ -180,9 +180,12 @@ def _start(
         )
     revision = changes.revision(view.job)
     name = names.driver_pod(view.job.name, revision, attempt)
+    again = attempt == state.attempt  # it was recorded, and could not be made
+    since_s = state.since_s if again else view.now_s
     begun = dataclasses.replace(
-        state, attempt=attempt, pod=name, uid="", revision=revision, since_s=view.now_s, retry_s=None
+        state, attempt=attempt, pod=name, uid="", revision=revision, since_s=since_s, retry_s=None
     )
+    start = verdicts.Decision(view.now_s, "Start", name, f"attempt {attempt} of revision {revision}", why)
     try:
         made = _made(view.job, revision, attempt, around)
     except ValueError as wrong:
@@ -194,9 +197,9 @@ def _start(
         message=said,
         driver=begun,
         stuck=bool(view.refused),
-        stages=(_deletes([*_left(view), *_forgotten(view, state)]), *made),
+        stages=(_deletes([*_left(view), *_forgotten(view)]), *made),
         look_again_s=running.START_DEADLINE_S,
-        decisions=(verdicts.Decision(view.now_s, "Start", name, f"attempt {attempt} of revision {revision}", why),),
+        decisions=() if again else (start,),
     )
 
 
@@ -215,9 +218,10 @@ def _left(view: views.JobView, driver_uid: str = "") -> list[records.Pod]:
     return [pod for pod in view.pods if pod.role == names.EXECUTOR and pod.owner_uid != driver_uid]
 
 
-def _forgotten(view: views.JobView, state: driver_state.DriverState) -> list[records.Pod]:
+def _forgotten(view: views.JobView) -> list[records.Pod]:
     """Drivers that ended before the last one: the last is kept, to be looked at."""
-    return [pod for pod in view.pods if pod.role == names.DRIVER and pod.over and _attempt(pod) != state.attempt]
+    ended = [pod for pod in view.pods if pod.role == names.DRIVER and pod.over]
+    return sorted(ended, key=_attempt)[:-1]
 
 
 def _deletes(pods: list[records.Pod]) -> tuple[steps.Step, ...]:

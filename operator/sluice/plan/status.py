@@ -78,8 +78,13 @@ def _decisions(view: views.JobView, verdict: verdicts.Verdict, executors: Sequen
     found = [_written(decision) for decision in (*standing, *verdict.decisions)]
     known = list(view.job.status.get("decisions", ()))
     oldest = known[0]["at"] if len(known) == _DECISIONS else ""
-    fresh = [decision for decision in found if decision not in known and decision["at"] >= oldest]
+    told = [_subject(decision) for decision in known]  # what is carried out again is told once
+    fresh = [decision for decision in found if _subject(decision) not in told and decision["at"] >= oldest]
     return sorted([*known, *fresh], key=lambda decision: str(decision["at"]))[-_DECISIONS:]
+
+
+def _subject(decision: Body) -> tuple[str, str, str]:
+    return decision["kind"], decision["subject"], decision["what"]
 
 
 def _written(decision: verdicts.Decision) -> Body:

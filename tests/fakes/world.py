@@ -1,0 +1,201 @@
+"""The scheduler, the kubelets, Spark and the garbage collector, as far as a StreamJob meets them. One thing at a time.
+
+    world = world.World(kube)
+    task = asyncio.create_task(world.turn())
+    world.full.add("node1")                 # the scheduler finds no room there
+    world.end(driver, exit_code=1)          # as its program would
+
+Each thing takes a moment, and in between others have their turn: a run is the same whenever it is run.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fakes import api
+from sluice.build import conf
+from sluice.plan import eligible
+from sluice.values import names
+
+Body = dict[str, Any]
+_MOMENT_S = 0.2
+_SWEEP_S = 20.0  # the garbage collector is in no hurry
+_OVER = ("Succeeded", "Failed")
+_LABEL = "spark.kubernetes.executor.label."
+_NODES = ("node1", "node2", "node3")
+
+
+class World:
+    """What goes on in a cluster beside the operator."""
+
+    def __init__(self, kube: api.FakeApi, nodes: tuple[str, ...] = _NODES) -> None:
+        self.full: set[str] = set()  # nodes the scheduler finds no room on
+        self.asleep = False  # nothing goes on
+        self.doubled: list[set[str]] = []  # drivers of one job that lived at the same time: never any
+        self._kube = kube
+        self._made: dict[str, int] = {}  # executors so far, by uid of their driver
+        kube.store.told.append(lambda _: self._look_for_doubles())
+        for name in nodes:
+            kube.put(_node(name))
+
+    async def turn(self) -> None:
+        """Until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._sweep())
+            tasks.create_task(self._go_on())
+
+    def pods(self, role: str, job: str) -> list[Body]:
+        """Pods of a job that are not over."""
+        return [pod for pod in self._pods() if _label(pod, names.ROLE) == role and _label(pod, names.JOB) == job]
+
+    def end(self, pod: Body, exit_code: int, words: str = "") -> None:
+        """The program in a pod ends by itself."""
+        meta, main = pod["metadata"], pod["spec"]["containers"][0]["name"]
+        ended = {"exitCode": exit_code, "reason": "Error", "message": words, "finishedAt": self._kube.store.stamp()}
+        status = {
+            "phase": "Failed" if exit_code else "Succeeded",
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{"name": main, "state": {"terminated": ended}}],
+        }
+        self._kube.change("Pod", meta["namespace"], meta["name"], status=status)
+
+    async def _go_on(self) -> None:
+        heard = self._kube.store.follow(self._kube.store.version, lambda _: True)
+        try:
+            while True:
+                await asyncio.sleep(_MOMENT_S)
+                if self.asleep or not self._do_one_thing():
+                    await heard.get()
+        finally:
+            self._kube.store.leave(heard)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_S)
+            alive = {body["metadata"]["uid"] for body in self._kube.store.objects.values()}
+            for body in list(self._kube.store.objects.values()):
+                if not {owner["uid"] for owner in body["metadata"].get("ownerReferences", ())} <= alive:
+                    self._let_go(body)
+
+    def _let_go(self, body: Body) -> None:
+        meta = body["metadata"]
+        if body["kind"] == "Pod" and body["spec"].get("nodeName"):
+            self._kube.change("Pod", meta["namespace"], meta["name"], metadata={"deletionTimestamp": "2027-01-01"})
+        else:
+            self._kube.remove(body["kind"], meta["namespace"], meta["name"])
+
+    def _do_one_thing(self) -> bool:
+        doers: tuple[Callable[[Body], bool], ...] = (self._schedule, self._run, self._stop, self._ask_for_executors)
+        return any(do(pod) for do in doers for pod in self._pods(over=True))
+
+    def _schedule(self, pod: Body) -> bool:
+        """To where its affinity says, or anywhere; a pod that fits nowhere is told so once."""
+        if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
+            return False
+        asked = {
+            name
+            for term in eligible.terms(pod["spec"].get("affinity") or {})
+            for field in term.get("matchFields", ())
+            for name in field["values"]
+        }
+        nodes = [node["metadata"]["name"] for node in self._kube.objects("Node")]
+        fitting = [name for name in nodes if name not in self.full and (not asked or name in asked)]
+        said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes: full"}
+        return self._change(pod, spec={"nodeName": fitting[0]} if fitting else {}, conditions=[] if fitting else [said])
+
+    def _run(self, pod: Body) -> bool:
+        if not pod["spec"].get("nodeName") or pod["status"]["phase"] != "Pending" or _leaves(pod):
+            return False
+        ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
+        return self._change(pod, phase="Running", conditions=[ready])
+
+    def _stop(self, pod: Body) -> bool:
+        """The kubelet says how it ended, then lets go of it."""
+        if not _leaves(pod):
+            return False
+        if pod["status"]["phase"] in _OVER:
+            self._kube.remove("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
+        else:
+            self.end(pod, 143)
+        return True
+
+    def _ask_for_executors(self, driver: Body) -> bool:
+        """As Spark does: as many as the properties say, of the template."""
+        if _label(driver, names.ROLE) != names.DRIVER or driver["status"]["phase"] != "Running" or _leaves(driver):
+            return False
+        told = self._told(driver)
+        mine = [pod for pod in self._pods() if driver["metadata"]["uid"] in _owners(pod) and not _leaves(pod)]
+        if len(mine) >= int(told["spark.executor.instances"]):
+            return False
+        number = self._made[driver["metadata"]["uid"]] = self._made.get(driver["metadata"]["uid"], 0) + 1
+        self._kube.put(_executor(driver, told, self._template(driver), number))
+        return True
+
+    def _told(self, driver: Body) -> dict[str, str]:
+        words = driver["spec"]["containers"][0]["args"]
+        own = dict(word.split("=", 1) for at, word in enumerate(words) if words[at - 1] == "--conf")
+        lines = self._configured(driver)[conf.PROPERTIES].splitlines()
+        return dict(re.sub(r"\\(.)", r"\1", line).split("=", 1) for line in lines) | own
+
+    def _template(self, driver: Body) -> Body:
+        found: Body = json.loads(self._configured(driver)[conf.TEMPLATE])
+        return found
+
+    def _configured(self, driver: Body) -> dict[str, str]:
+        job, revision = _label(driver, names.JOB), _label(driver, names.REVISION)
+        data: dict[str, str] = self._kube.get(
+            "ConfigMap", driver["metadata"]["namespace"], names.config_map(job, revision)
+        )["data"]
+        return data
+
+    def _change(self, pod: Body, spec: Body | None = None, **status: Any) -> bool:
+        """Returns whether that made a difference."""
+        before = self._kube.store.version
+        self._kube.change("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"], spec=spec or {}, status=status)
+        return self._kube.store.version > before
+
+    def _pods(self, *, over: bool = False) -> Iterator[Body]:
+        for pod in self._kube.objects("Pod"):
+            if over or pod["status"]["phase"] not in _OVER:
+                yield pod
+
+    def _look_for_doubles(self) -> None:
+        living: dict[str, set[str]] = {}
+        for at, body in self._kube.store.objects.items():
+            if at[0] == "pods" and _label(body, names.ROLE) == names.DRIVER and body["status"]["phase"] not in _OVER:
+                living.setdefault(_label(body, names.JOB), set()).add(body["metadata"]["name"])
+        self.doubled += [drivers for drivers in living.values() if len(drivers) > 1]
+
+
+def _executor(driver: Body, told: dict[str, str], template: Body, number: int) -> Body:
+    meta, spec = driver["metadata"], template["spec"]
+    labels = {key.removeprefix(_LABEL): value for key, value in told.items() if key.startswith(_LABEL)}
+    name = f"{told['spark.kubernetes.executor.podNamePrefix']}-exec-{number}"
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": True}
+    asked = {"cpu": told["spark.executor.cores"], "memory": "1Gi"}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": meta["namespace"], "labels": labels, "ownerReferences": [owner]},
+        "spec": {**spec, "containers": [{**spec["containers"][0], "resources": {"requests": asked}}]},
+        "status": {"phase": "Pending"},
+    }
+
+
+def _node(name: str) -> Body:
+    room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+    status = {"allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+
+
+def _label(pod: Body, key: str) -> str:
+    return str(pod["metadata"].get("labels", {}).get(key, ""))
+
+
+def _leaves(pod: Body) -> bool:
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def _owners(pod: Body) -> set[str]:
+    return {owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())}

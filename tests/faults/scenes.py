@@ -1,0 +1,160 @@
+"""Scenes of a job's life, each with every write that the operator makes in it: the points at which it may be killed.
+
+A point is a kind of write and how often it was made before, so that it stays the same whatever comes side by side.
+"""
+
+import collections
+import dataclasses
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from cycle import play
+from fakes import calls
+from sluice.transport import paths
+from sluice.values import names
+
+Point = tuple[str, str, int]  # before or after which kind of a write, and which of these
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """What is there at the beginning, what happens, when it is over, and what is written meanwhile."""
+
+    name: str
+    before: Callable[[play.Play], Awaitable[None]]  # brings about what it begins with
+    happens: Callable[[play.Play], object]
+    over: Callable[[play.Play], bool]
+    writes: dict[str, int]  # how many of each kind
+    in_vain: frozenset[tuple[str, int]] = frozenset()  # those that are refused: what is to be made is there already
+
+    def points(self) -> list[Point]:
+        """Before and after each write of it; what is refused has no afterwards."""
+        found = [(kind, number) for kind, many in self.writes.items() for number in range(1, many + 1)]
+        return [
+            (when, *point)
+            for point in found
+            for when in ("before", "after")
+            if when == "before" or point not in self.in_vain
+        ]
+
+
+def kind(call: calls.Call) -> str:
+    """`POST pods`, `PATCH status`, `DELETE executor`."""
+    last = call.path.rsplit("/", 1)[-1]
+    if last == "status":
+        return f"{call.method} status"
+    plural = paths.plural(call.path)
+    if plural == "pods" and call.method != "POST":
+        return f"{call.method} {'executor' if '-exec-' in last else 'driver'}"
+    return f"{call.method} {plural}"
+
+
+def made(written: list[calls.Call]) -> dict[str, int]:
+    """How many of each kind."""
+    return dict(collections.Counter(kind(call) for call in written))
+
+
+def end(at: play.Play) -> dict[str, Any]:
+    """Everything there is in the end, without what differs from one run to the next: uids, versions, moments."""
+    found = {
+        f"{body['kind']} {body['metadata']['name']}": _plain(body)
+        for (plural, _, _), body in at.kube.store.objects.items()
+        if plural not in ("events", "nodes")
+    }
+    return dict(sorted(found.items()))
+
+
+def _plain(body: dict[str, Any]) -> Any:
+    meta = {key: body["metadata"].get(key) for key in ("labels", "annotations", "finalizers")}
+    owners = [owner["name"] for owner in body["metadata"].get("ownerReferences", ())]
+    rest = {key: value for key, value in body.items() if key != "metadata"}
+    text = json.dumps({**rest, "metadata": {**meta, "owners": owners}}, sort_keys=True)
+    text = re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "a moment", text)
+    return json.loads(re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a uid", text))
+
+
+async def _nothing(_: play.Play) -> None:
+    """No job yet."""
+
+
+async def _running(at: play.Play) -> None:
+    at.apply(play.job())
+    await at.until(at.ready)
+
+
+async def _rests(at: play.Play) -> None:
+    await _running(at)
+    at.apply(play.job(suspend=True))
+    await at.until(lambda: _suspended(at))
+
+
+def _suspended(at: play.Play) -> bool:
+    return at.status().get("phase") == "Suspended" and not at.kube.objects("Pod")
+
+
+def _changed(at: play.Play) -> bool:
+    return at.ready() and _image(at) == "clicks:2"
+
+
+def _image(at: play.Play) -> str:
+    found = at.world.pods(names.DRIVER, "clicks")
+    return str(found[0]["spec"]["containers"][0]["image"]) if found else ""
+
+
+_OBJECTS = ("configmaps", "serviceaccounts", "rolebindings", "services", "poddisruptionbudgets", "leases")
+_MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")}
+_RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services", "poddisruptionbudgets")}
+_THERE = frozenset((f"POST {plural}", 1) for plural in _OBJECTS if plural != "configmaps")
+_GONE = {"DELETE driver": 1, "DELETE executor": 1}
+
+SCENES: tuple[Scene, ...] = (
+    Scene(
+        "create",
+        _nothing,
+        lambda at: at.apply(play.job()),
+        play.Play.ready,
+        _MADE | {"PATCH status": 6, "POST events": 2, "PATCH executor": 1},
+    ),
+    Scene(
+        "change",
+        _running,
+        lambda at: at.apply(play.job(image="clicks:2")),
+        _changed,
+        _MADE | _RENEWED | _GONE | {"PATCH status": 10, "POST events": 5, "PATCH events": 1, "PATCH executor": 1},
+        _THERE | {("POST events", 5)},
+    ),
+    Scene(
+        "suspend",
+        _running,
+        lambda at: at.apply(play.job(suspend=True)),
+        _suspended,
+        _GONE | {"PATCH status": 3, "POST events": 2},
+    ),
+    Scene(
+        "resume",
+        _rests,
+        lambda at: at.apply(play.job()),
+        play.Play.ready,
+        _MADE | _RENEWED | {"PATCH status": 6, "POST events": 2, "PATCH events": 1, "PATCH executor": 1},
+        _THERE | {("POST configmaps", 1), ("POST events", 2)},
+    ),
+    Scene(
+        "delete",
+        _running,
+        lambda at: at.delete(),
+        lambda at: not at.kube.objects("Pod") and not at.kube.objects("Lease"),
+        _GONE | {"DELETE leases": 1},
+    ),
+    Scene(
+        "failure",
+        _running,
+        lambda at: at.end_driver(exit_code=1, words="no such topic"),
+        lambda at: at.ready() and at.status()["driver"]["attempt"] == 2,
+        _MADE
+        | _RENEWED
+        | {"DELETE executor": 1, "PATCH status": 8, "POST events": 3, "PATCH events": 1, "PATCH executor": 1},
+        _THERE | {("POST configmaps", 1), ("POST events", 3)},
+    ),
+)
