@@ -101,7 +101,13 @@ async def _watch(told: settings_of.Settings, seen: mirror.Mirror, end: Callable[
     """Kopf until SIGTERM, which it takes over; then everything ends."""
     registry = kopf.OperatorRegistry()
     streamjobs.register(registry, seen.see_streamjob)
-    await kopf.operator(registry=registry, standalone=True, clusterwide=not told.namespaces, namespaces=told.namespaces)
+    await kopf.operator(
+        registry=registry,
+        standalone=True,
+        identity=told.pod_name,  # type: ignore[arg-type]  # else kopf asks for our user's name, and in an image it has none
+        clusterwide=not told.namespaces,
+        namespaces=told.namespaces,
+    )
     end()
 
 
