@@ -78,7 +78,7 @@ async def _lead(
 ) -> None:
     jobs: wakes.Wakes[cycle.Key] = wakes.Wakes()
     fleet: wakes.Wakes[str] = wakes.Wakes(settle_s=_GATHER_S)
-    seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET))
+    seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET), told.namespaces)
     async with wire.Wire(credentials.load(), may_write) as line, asyncio.TaskGroup() as tasks:
         followed = feeds.feeds(seen, line, told.namespaces, places=told.placement == "cluster")
         for feed in followed:

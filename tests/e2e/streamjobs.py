@@ -5,7 +5,6 @@ import dataclasses
 import datetime
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from demo import plain_spark
@@ -106,21 +105,15 @@ def place_of(pod: Body) -> Body:
     return found
 
 
-def is_gated(pod: Body) -> bool:
-    """Whether it still waits for its place."""
-    return plain_spark.is_gated(pod)
+def bound_at(pod: Body) -> str | None:
+    """When the scheduler gave it its node."""
+    conditions = [c for c in pod["status"].get("conditions", ()) if c["type"] == "PodScheduled"]
+    return next((c["lastTransitionTime"] for c in conditions if c["status"] == "True"), None)
 
 
-def scheduling(pod: Body) -> Mapping[str, str]:
-    """What the scheduler says of it."""
-    conditions = pod["status"].get("conditions", ())
-    return next((c for c in conditions if c["type"] == "PodScheduled"), {"status": "", "reason": ""})
-
-
-def seconds_at_the_gate(pod: Body) -> float:
-    """From an executor's making to the scheduler's first word about it."""
-    made, left = (pod["metadata"]["creationTimestamp"], scheduling(pod)["lastTransitionTime"])
-    return (datetime.datetime.fromisoformat(left) - datetime.datetime.fromisoformat(made)).total_seconds()
+def seconds_between(earlier: str, later: str) -> float:
+    """Of two moments as Kubernetes writes them."""
+    return (datetime.datetime.fromisoformat(later) - datetime.datetime.fromisoformat(earlier)).total_seconds()
 
 
 def objects(kube: target.Target, namespace: str) -> set[str]:

@@ -18,8 +18,11 @@ _GRAVES = 20_000
 class Mirror:
     """All reads are from memory; a resourceVersion older than what is known changes nothing."""
 
-    def __init__(self, wake: Callable[[Key], None], wake_fleet: Callable[[], None]) -> None:
+    def __init__(
+        self, wake: Callable[[Key], None], wake_fleet: Callable[[], None], namespaces: tuple[str, ...] = ()
+    ) -> None:
         self._wake, self._wake_fleet = wake, wake_fleet
+        self._namespaces = frozenset(namespaces)  # whose jobs are ours; none given: all
         self._jobs: dict[Key, streamjob.StreamJob] = {}
         self._pods: dict[str, slim.Pod] = {}  # by uid: a name may come again
         self._of_job: dict[Key, set[str]] = {}  # uids of its pods
@@ -168,16 +171,16 @@ class Mirror:
             return
         has_room = self._usage.change(old, new)
         self._index(pod, gone=new is None)
-        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting
+        waits = new is not None and new.gated and new.role == names.EXECUTOR and not new.deleting and self._is_ours(pod)
         (self._waiting.add if waits else self._waiting.discard)(pod.uid)
         if waits or (has_room and self._waiting):
             self._wake_fleet()
-        if pod.job:
+        if self._is_ours(pod):
             self._note_driver(pod, gone=new is None)
             self._wake(_key(pod))
 
     def _index(self, pod: slim.Pod, *, gone: bool) -> None:
-        if not pod.job:
+        if not self._is_ours(pod):
             return
         uids = self._of_job.setdefault(_key(pod), set())
         (uids.discard if gone else uids.add)(pod.uid)
@@ -201,7 +204,11 @@ class Mirror:
         if self._waiting:
             self._wake_fleet()
         if was_lost != self._is_lost(name):
-            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and pod.job})
+            self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and self._is_ours(pod)})
+
+    def _is_ours(self, pod: slim.Pod) -> bool:
+        """Pods of jobs that others look after only take up room: their StreamJobs are not seen here at all."""
+        return bool(pod.job) and (not self._namespaces or pod.namespace in self._namespaces)
 
     def _is_lost(self, name: str) -> bool:
         """Where no node may be read, none is known to be lost."""
