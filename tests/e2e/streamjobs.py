@@ -34,7 +34,7 @@ class Job:
             "checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/{self.namespace}/{self.name}"},
             "driver": {"template": _template(names.DRIVER_CONTAINER)},
             "executors": {"count": 1, "template": _template(names.EXECUTOR_CONTAINER)},
-            "sparkConf": plain_spark.S3,
+            "sparkConf": {**plain_spark.S3, "spark.sql.shuffle.partitions": "2"},
         }
         meta = {"name": self.name, "namespace": self.namespace}
         body = {"apiVersion": "sluice.dev/v1alpha1", "kind": "StreamJob", "metadata": meta, "spec": {**usual, **spec}}
