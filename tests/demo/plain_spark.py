@@ -94,12 +94,12 @@ S3 = {
 """What a job needs to keep its checkpoint on the testbed's S3."""
 
 
-def empty_bucket(kube: target.Target) -> None:
-    """Makes the bucket for checkpoints; what an earlier job left there is gone."""
+def empty_bucket(kube: target.Target, prefix: str = "") -> None:
+    """Makes the bucket for checkpoints; what an earlier job left there, or in one folder of it, is gone."""
     program = (
         "import boto3; s3 = boto3.resource('s3', endpoint_url='http://localhost:5000', region_name='us-east-1',"
         " aws_access_key_id='testbed', aws_secret_access_key='testbed');"
-        f" bucket = s3.Bucket('{BUCKET}'); bucket.create(); bucket.objects.all().delete()"
+        f" bucket = s3.Bucket('{BUCKET}'); bucket.create(); bucket.objects.filter(Prefix='{prefix}').delete()"
     )
     kube.kubectl("-n", "testbed", "exec", "deployment/s3", "--", "/opt/venv/bin/python", "-c", program)
 

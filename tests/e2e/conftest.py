@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from e2e import operators
 from house import trouble
-from testbed import cluster, machine, target
+from testbed import addons, cluster, machine, target
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,6 +45,31 @@ def namespace(kube: target.Target, request: pytest.FixtureRequest) -> Iterator[s
     if request.session.testsfailed:
         _tell(kube, name)
     kube.kubectl("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture(scope="session")
+def installed(kube: target.Target) -> Iterator[operators.Operator]:
+    """The operator, once for all tests."""
+    if not kube.own:
+        addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
+    operators.prepare(kube)
+    operator = operators.Operator(kube)
+    operator.install()
+    yield operator
+    kube.kubectl("-n", operators.JOBS, "delete", "sj", "--all", "--wait")
+    operator.uninstall()
+    operators.clear(kube)
+
+
+@pytest.fixture
+def operator(installed: operators.Operator, request: pytest.FixtureRequest) -> Iterator[operators.Operator]:
+    """The running operator; when the test fails, it tells what happened."""
+    before = request.session.testsfailed
+    yield installed
+    if request.session.testsfailed > before:
+        print(installed.logs())
+        print(installed.kube.kubectl("-n", operators.JOBS, "get", "sj", "-o", "yaml"))
+        _tell(installed.kube, operators.JOBS)
 
 
 def _tell(kube: target.Target, name: str) -> None:

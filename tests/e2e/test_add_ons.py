@@ -132,8 +132,11 @@ def test_what_one_node_writes_to_a_shared_volume_another_reads(kube, testbed, na
 @pytest.mark.parametrize(
     ("image", "program"),
     [
-        (images.OPERATOR, "import sluice, sluice_policies, kopf, kubernetes, networkx, prometheus_api_client, yaml"),
-        (images.AGENT, "import sluice_agent, sluice_policies"),
+        (
+            images.OPERATOR,
+            "import sluice.main, sluice_policies, kopf, kubernetes, networkx, prometheus_api_client, yaml",
+        ),
+        (images.AGENT, "import sluice_agent.main, sluice_policies"),
     ],
     ids=["operator", "agent"],
 )

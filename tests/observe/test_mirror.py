@@ -305,3 +305,14 @@ def test_a_spec_that_became_unreadable_leaves_the_last_one_in_place():
     seen.see(bodies.streamjob(driver={"memory": "lots"}))
     assert "lots" in seen.view().job.unreadable
     assert seen.view().job.spec.image == "clicks:1"
+
+
+def test_pods_of_jobs_that_another_operator_looks_after_only_take_up_room():
+    woken = []
+    seen = mirror.Mirror(woken.append, lambda: woken.append(FLEET), namespaces=("team",))
+    theirs = {"namespace": "others"}
+    seen.see_pod(None, running(bodies.of_job("clicks", names.DRIVER, **theirs)))
+    seen.see_pod(None, bodies.of_job("clicks", names.EXECUTOR, "e1", **theirs))
+    assert seen.leftovers() == seen.leftovers(("others", "clicks")) == ()
+    assert {node: has.cpu_m for node, has in seen.fleet_view(0.0).used.items()} == {"node1": 1000}
+    assert woken == []

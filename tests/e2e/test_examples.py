@@ -1,0 +1,139 @@
+"""Each of crds/examples as a user would run it: applied, Ready, rows, executors where the plan said, and gone again.
+
+Two at a time, for a machine of two cores. The whole life (suspend, resume, change) is led by three that differ in what
+it depends on: `wordcount` (Python, state on a volume), `relay` (Kafka, the checkpoint on S3) and `averages` (a jar).
+The others run the same operator code with other pipelines, so there it is enough that they run and go.
+"""
+
+import pytest
+
+from crds import schema
+from demo import plain_spark
+from e2e import kafka, operators, streamjobs
+from sluice.values import names, streamjob
+from testbed import images
+
+PAIRS = [("wordcount", "relay"), ("averages", "grep"), ("topk", "windowed"), ("yahoo", "relay-realtime")]
+WHOLE_LIFE = ("wordcount", "relay", "averages")
+PATIENCE_S = streamjobs.DEADLINE_S
+
+
+class Console:
+    """Rows that the driver's log shows, batch by batch."""
+
+    def __init__(self, job):
+        self.job, self.last = job, 0
+
+    def works(self):
+        """Rows were told, and not from the beginning if there was an earlier driver."""
+        plain_spark.until(f"rows in the log of {self.job.name}", self.job.has_told_rows, PATIENCE_S)
+        batches = plain_spark.until(f"batches of {self.job.name}", self.told, PATIENCE_S)
+        # The last batch told may not have been committed: it is then done again.
+        assert batches[0] >= self.last
+        self.last = batches[-1]
+
+    def told(self):
+        batches = self.job.batches()
+        return batches if len(batches) > 2 else None
+
+
+class Topics:
+    """Records of `clicks` that arrive in `copies`."""
+
+    def __init__(self, job):
+        self.job, self.filled = job, 0
+        kafka.create(job.kube, "clicks")
+        kafka.create(job.kube, "copies")
+
+    def works(self):
+        """What is new arrives, and what was there before is not copied again."""
+        self.filled += 200
+        records = [f"record-{number:04d}" for number in range(self.filled)]
+        kafka.fill(self.job.kube, "clicks", records[-200:])
+        plain_spark.until(f"{self.filled} records copied by {self.job.name}", self.has_copied, PATIENCE_S)
+        many = kafka.count(self.job.kube, "copies")
+        assert many < self.filled + 200
+        assert sorted(set(kafka.read(self.job.kube, "copies", many))) == records
+
+    def has_copied(self):
+        return kafka.count(self.job.kube, "copies") >= self.filled
+
+
+class Example:
+    """One file of crds/examples."""
+
+    def __init__(self, kube, name):
+        self.file = schema.EXAMPLES / f"{name}.yaml"
+        self.job = streamjobs.Job(kube, operators.JOBS, name)
+        (manifest,) = [body for body in schema.documents(self.file) if body["kind"] == "StreamJob"]
+        self.spec = streamjob.read_spec(manifest["spec"])
+        self.rows = Topics(self.job) if name.startswith("relay") else Console(self.job)
+
+    def kubectl(self, verb):
+        text = self.file.read_text().replace(images.EXAMPLES.local(), images.EXAMPLES.ref())
+        self.job.kube.kubectl("-n", operators.JOBS, verb, "-f", "-", text=text)
+
+    def is_where_it_was_planned(self):
+        """Every executor on the node that its annotation names, and no more of them there than allowed."""
+        executors = self.job.pods(names.EXECUTOR)
+        planned = {pod["metadata"]["name"]: streamjobs.place_of(pod)["node"] for pod in executors}
+        assert {pod["metadata"]["name"]: pod["spec"].get("nodeName") for pod in executors} == planned
+        assert len(executors) == self.spec.executors.count
+        allowed = self.spec.executors.max_per_node or len(executors)
+        assert {node: many for node, many in streamjobs.on_nodes(executors).items() if many > allowed} == {}
+        assert self.job.condition("Placed")["status"] == "True"
+
+
+@pytest.fixture(params=PAIRS, ids="+".join)
+def pair(request, kube, operator):
+    """Two examples, applied side by side."""
+    assert operator
+    found = [Example(kube, name) for name in request.param]
+    classes = kube.kubectl("get", "storageclasses", "-o", "name")
+    if any(example.spec.checkpoint.claim for example in found) and "/shared" not in classes:
+        pytest.skip("this cluster has no class of volumes called shared that every node can write")
+    for example in found:
+        plain_spark.empty_bucket(kube, f"{example.job.name}/")
+    return found
+
+
+def test_an_example_runs_from_apply_to_delete(kube, pair):
+    before = streamjobs.objects(kube, operators.JOBS)
+    for example in pair:
+        example.kubectl("apply")
+    for example in pair:
+        example.job.wait("condition=Ready")
+        example.rows.works()
+        example.is_where_it_was_planned()
+
+    whole = [example for example in pair if example.job.name in WHOLE_LIFE]
+    suspend_and_resume(whole)
+    change(whole)
+
+    for example in pair:
+        example.kubectl("delete")
+    plain_spark.until("nothing left", lambda: streamjobs.objects(kube, operators.JOBS) <= before, deadline_s=PATIENCE_S)
+
+
+def suspend_and_resume(examples):
+    for example in examples:
+        example.job.change(suspend=True)
+    for example in examples:
+        example.job.wait("jsonpath={.status.phase}=Suspended")
+        assert example.job.pods(names.DRIVER) == []
+        example.job.change(suspend=False)
+    for example in examples:
+        example.job.wait("condition=Ready")
+        example.rows.works()
+        example.is_where_it_was_planned()
+
+
+def change(examples):
+    revisions = [example.job.status()["revision"] for example in examples]
+    for example in examples:
+        example.job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": "50"})
+    for example, revision in zip(examples, revisions, strict=True):
+        example.job.wait("condition=Ready")
+        assert example.job.status()["revision"] != revision
+        example.rows.works()
+        example.is_where_it_was_planned()

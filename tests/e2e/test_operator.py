@@ -1,0 +1,184 @@
+"""What the operator does when not all goes well, on a real cluster.
+
+Jobs that fail, jobs in each other's way, no room, no operator, a new operator, a namespace that goes. Small jobs, one
+executor each, on S3; `steady` runs through most of them, for a driver is what takes long to start.
+"""
+
+import pytest
+
+from demo import plain_spark
+from e2e import kafka, operators, streamjobs
+from sluice.values import names
+
+LEFT_THE_GATE_S = 45
+BAD_IMAGE = "localhost/none:1"
+ONE = {"count": 1}
+KAFKA = ["--servers", "kafka.testbed:9092"]
+
+
+def job(kube, name, namespace=operators.JOBS):
+    """A job that was never there before."""
+    plain_spark.empty_bucket(kube, f"{namespace}/{name}/")
+    return streamjobs.Job(kube, namespace, name)
+
+
+def executor(found, ready=bool):
+    """The job's executor, once it is as wanted."""
+
+    def look():
+        return next((pod for pod in found.pods(names.EXECUTOR) if ready(pod)), None)
+
+    return plain_spark.until(f"the executor of {found.name}", look, streamjobs.DEADLINE_S)
+
+
+def lease(found):
+    return f"lease.coordination.k8s.io/{found.name}" in streamjobs.objects(found.kube, found.namespace)
+
+
+@pytest.fixture(scope="module")
+def steady(kube, installed):
+    """A job that runs through all of these tests."""
+    assert installed
+    found = job(kube, "steady")
+    found.apply()
+    found.wait("condition=Ready")
+    return found
+
+
+@pytest.fixture(scope="module")
+def seen_and_left(kube, installed):
+    """Two jobs that Sluice does not place, in the namespace that goes at the end."""
+    assert installed
+    found = [job(kube, name, operators.LEAVING) for name in ("observed", "left-alone")]
+    for each, mode in zip(found, ("Observe", "Off"), strict=True):
+        each.apply(placement={"mode": mode})
+    for each in found:
+        each.wait("condition=Ready")
+    return found
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_image_that_is_not_there_is_named_with_a_hint(kube):
+    found = job(kube, "no-image")
+    found.apply(image=BAD_IMAGE)
+    said = found.until_reason("ImagePull")
+    assert BAD_IMAGE in said
+    assert "look at spec.image and spec.imagePullSecrets" in said
+    found.delete()
+    plain_spark.until("the Lease of a deleted job is gone", lambda: not lease(found))
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_program_that_fails_is_quoted_and_tried_again_with_growing_pauses(kube):
+    found = job(kube, "broken")
+    program = {"file": "local:///opt/pipelines/grep.py", "args": ["--pattern", "("]}
+    found.apply(application=program, restart={"backoff": {"initial": "2s", "max": "10s"}})
+
+    def third():
+        driver = found.status().get("driver", {})
+        return driver if driver.get("attempt", 0) > 2 else None
+
+    driver = plain_spark.until("a third attempt", third, streamjobs.DEADLINE_S)
+    failure = driver["lastFailure"]
+    assert (failure["reason"], failure["exitCode"]) == ("ApplicationError", 1)
+    assert "unterminated subpattern" in failure["message"]
+    assert driver["restarts"] >= 2
+    if failure["attempt"] == 2:
+        assert streamjobs.seconds_between(failure["at"], driver["since"]) >= 4
+    found.delete()
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_job_that_works_off_what_there_is_ends_completed(kube):
+    records = [f"record-{number:04d}" for number in range(500)]
+    kafka.create(kube, "work")
+    kafka.create(kube, "done")
+    kafka.fill(kube, "work", records)
+    found = job(kube, "work-off")
+    words = ["--source", "kafka:work", "--sink", "kafka:done", "--trigger", "now", *KAFKA]
+    found.apply(application={"file": "local:///opt/pipelines/relay.py", "args": words}, restart={"policy": "OnFailure"})
+    found.wait("jsonpath={.status.phase}=Completed")
+    assert kafka.read(kube, "done", kafka.count(kube, "done")) == records
+    plain_spark.until("no executor is left", lambda: not found.pods(names.EXECUTOR))
+    assert [pod["status"]["phase"] for pod in found.pods(names.DRIVER)] == ["Succeeded"]
+    found.delete()
+
+
+@pytest.mark.usefixtures("operator")
+def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
+    found = job(kube, "giant")
+    asks = {"spec": {"containers": [{"name": "executor", "resources": {"requests": {"cpu": "512"}}}]}}
+    found.apply(executors={**ONE, "template": asks})
+    pod = executor(found, lambda pod: not plain_spark.is_gated(pod))
+    place = streamjobs.place_of(pod)
+    assert streamjobs.seconds_between(pod["metadata"]["creationTimestamp"], place["at"]) <= LEFT_THE_GATE_S
+    assert place["node"] == ""
+    assert "nodes has 512000m CPU" in place["why"]
+    assert "make room, or lower spec.executors.cores" in found.until_reason("ExecutorsMissing")
+    found.delete()
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_second_job_on_a_checkpoint_does_not_start_and_names_the_first(kube, steady):
+    location = f"s3a://{plain_spark.BUCKET}/{steady.namespace}/{steady.name}"
+    rival = job(kube, "rival")
+    rival.apply(checkpoint={"location": location})
+    said = rival.until_reason("CheckpointInUse")
+    assert said.startswith(f"{operators.JOBS}/steady writes {location}")
+    assert rival.pods(names.DRIVER) == []
+    rival.delete()
+    assert steady.condition("Ready")["status"] == "True"
+
+
+def test_an_upgrade_keeps_running_jobs_running(operator, steady):
+    driver, executors = steady.uids(names.DRIVER), steady.uids(names.EXECUTOR)
+    operator.install(logLevel="debug")
+    steady.change(slo={"lag": 100_000})
+    plain_spark.until("the new operator has looked", lambda: steady.status()["observedGeneration"] > 1)
+    assert (steady.uids(names.DRIVER), steady.uids(names.EXECUTOR)) == (driver, executors)
+    steady.wait("condition=Ready")
+
+
+def test_without_an_operator_executors_leave_the_gate_and_jobs_can_be_deleted(kube, operator, steady):
+    leaving = job(kube, "deleted-meanwhile")
+    leaving.apply(image=BAD_IMAGE)
+    leaving.until_reason("ImagePull")
+    operator.scale(0)
+    leaving.delete()
+    before = executor(steady)["metadata"]
+    kube.kubectl("-n", steady.namespace, "delete", "pod", before["name"])
+    pod = executor(steady, lambda pod: pod["metadata"]["uid"] != before["uid"] and streamjobs.bound_at(pod))
+    made, bound = pod["metadata"]["creationTimestamp"], streamjobs.bound_at(pod)
+    assert streamjobs.seconds_between(made, bound) <= LEFT_THE_GATE_S
+    assert streamjobs.place_of(pod) == {}
+    assert lease(leaving)
+
+    operator.scale(1)
+    plain_spark.until("the Lease of a job deleted meanwhile is gone", lambda: not lease(leaving))
+    assert "was not opened by the operator" in steady.until_reason("Open", "Placed")
+    steady.wait("condition=Ready")
+
+
+@pytest.mark.usefixtures("operator")
+def test_observe_shows_the_plan_and_off_makes_none(kube, seen_and_left):
+    observed, left_alone = seen_and_left
+    place = streamjobs.place_of(executor(observed))
+    assert place["node"] == ""
+    assert place["why"].startswith("placement.mode is Observe; consolidate would send it to ")
+    assert place["why"].split(" to ")[1].split(":")[0] in kube.kubectl("get", "nodes", "-o", "name")
+    assert observed.condition("Placed")["reason"] == "Observed"
+
+    pod = executor(left_alone)
+    assert streamjobs.place_of(pod) == {}
+    assert left_alone.condition("Placed")["reason"] == "Off"
+    template = kube.kubectl("-n", left_alone.namespace, "get", "cm", "-l", f"{names.JOB}=left-alone", "-o", "yaml")
+    assert names.GATE not in template
+
+
+def test_a_namespace_with_running_jobs_goes_and_the_operator_stays(kube, operator, steady, seen_and_left):
+    assert seen_and_left
+    kube.kubectl("delete", "namespace", operators.LEAVING, "--timeout=120s")
+    steady.change(suspend=True)
+    steady.wait("jsonpath={.status.phase}=Suspended")
+    assert set(operator.restarts()) == {0}
+    steady.delete()
