@@ -19,6 +19,7 @@ from sluice import settings as settings_of
 from sluice.observe import feeds, mirror
 from sluice.transport import credentials, failures, wire
 from sluice.watch import streamjobs
+from sluice_policies import warm
 
 _LOG = logging.getLogger(__name__)
 _FLEET = "fleet"
@@ -83,7 +84,7 @@ async def _lead(
         followed = feeds.feeds(seen, line, told.namespaces, places=told.placement == "cluster")
         for feed in followed:
             tasks.create_task(feed.run())
-        await asyncio.gather(*(feed.synced.wait() for feed in followed))
+        await asyncio.gather(*(feed.synced.wait() for feed in followed), _warm(told))
         look = cycle.Cycle(seen, line, _around(told))
         for _ in range(told.workers):
             tasks.create_task(jobs.work(look.look_at_job, ends=failures.LostLeadership))
@@ -95,6 +96,12 @@ async def _lead(
         metrics.watch_calls(lambda: line.counts)
         beat.leads(jobs)
         tasks.create_task(_watch(told, seen, end))
+
+
+async def _warm(told: settings_of.Settings) -> None:
+    """Loads the placer's machine code: the first executors would else wait for it."""
+    if told.placement == "cluster":
+        await asyncio.to_thread(warm.main)
 
 
 async def _watch(told: settings_of.Settings, seen: mirror.Mirror, end: Callable[[], object]) -> None:

@@ -9,6 +9,7 @@ from bench import (
     ledger,
     operator_burst,
     operator_down,
+    operator_fuzz,
     operator_latency,
     operator_placed,
     operator_standing,
@@ -16,7 +17,15 @@ from bench import (
     outcome,
 )
 
-_PARTS = (operator_burst, operator_latency, operator_placed, operator_takeover, operator_standing, operator_down)
+_PARTS = (
+    operator_burst,
+    operator_latency,
+    operator_placed,
+    operator_takeover,
+    operator_down,
+    operator_fuzz,
+    operator_standing,
+)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

@@ -115,6 +115,25 @@ def test_an_example_runs_from_apply_to_delete(kube, pair):
     plain_spark.until("nothing left", lambda: streamjobs.objects(kube, operators.JOBS) <= before, deadline_s=PATIENCE_S)
 
 
+LISTED = (
+    "import json, urllib.request as u; print(len(json.load(u.urlopen('http://localhost:18080/api/v1/applications'))))"
+)
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_history_server_lists_a_job_that_runs(kube):
+    if "/shared" not in kube.kubectl("get", "storageclasses", "-o", "name"):
+        pytest.skip("this cluster has no class of volumes called shared that every node can write")
+    example = Example(kube, "history")
+    example.kubectl("apply")
+    example.job.wait("condition=Ready")
+    example.is_where_it_was_planned()
+    server = ("-n", operators.JOBS, "exec", "deployment/history-server", "--", "python3", "-c", LISTED)
+    kube.kubectl("-n", operators.JOBS, "rollout", "status", "deployment/history-server", "--timeout=120s")
+    plain_spark.until("the history server lists it", lambda: kube.kubectl(*server).strip() == "1", PATIENCE_S)
+    example.kubectl("delete")
+
+
 def suspend_and_resume(examples):
     for example in examples:
         example.job.change(suspend=True)
