@@ -49,4 +49,4 @@ def test_a_measurement_is_made_once_until_the_ledger_is_closed(tmp_path):
 @pytest.mark.parametrize("words", [[], ["unheard-of"], ["cluster", "cluster"]])
 def test_an_unknown_bench_is_answered_with_those_there_are(words, capsys):
     assert command_line.main(words) == 2
-    assert "there are cluster" in capsys.readouterr().err
+    assert "there are checkpoint, cluster" in capsys.readouterr().err
