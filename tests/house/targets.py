@@ -59,7 +59,7 @@ def _check(_: list[str]) -> int:
 
 def _test(_: list[str]) -> int:
     stages.run("check", check_stages())
-    return testing.run(["unit", "jvm", "matrix", "e2e"])
+    return testing.run(["unit", "jvm", "e2e"])
 
 
 def _only(suite: str) -> Callable[[list[str]], int]:
