@@ -52,7 +52,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 def _child(size: int) -> dict[str, float]:
     env = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(str(paths.ROOT / root) for root in ("tests", "policies", "operator")),
+        "PYTHONPATH": paths.PYTHONPATH,
     }
     command = [sys.executable, "-m", "bench.placement_growth", str(size)]
     said = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout

@@ -1,20 +1,23 @@
-"""``make demo``: a plain Spark job on a real cluster, watched. Until there is an operator, this places its executors.
+"""``make demo``: a StreamJob on a real cluster, watched: started, its executors placed, a lost one replaced.
 
-It shows what an operator has to do: executors wait behind a gate, someone decides where each goes, and an executor that
-is lost comes back behind the gate.
+The job is the Yahoo streaming benchmark of `crds/examples`, its checkpoint on the cluster's S3.
 """
 
 import sys
 import time
 from collections.abc import Callable
 
-from demo import plain_spark
+from crds import schema
+from demo import operators, plain_spark, streamjobs
 from house import trouble
-from testbed import target
+from sluice.values import names
+from testbed import images, target
 
 _NAMESPACE = "demo"
-_BATCHES = 8
-_JOB = plain_spark.Job("clicks", plain_spark.RATE, conf=plain_spark.S3)
+_EXAMPLE = "yahoo"
+_BATCHES = 5
+_PATIENCE_S = 180.0
+Say = Callable[[str], None]
 
 
 def main() -> int:
@@ -33,66 +36,81 @@ def _show(kube: target.Target) -> None:
     def say(text: str) -> None:
         print(f"{time.monotonic() - began_s:6.1f} s  {text}", flush=True)
 
-    nodes = _real_nodes(kube)
-    say("a Spark job is submitted: a driver pod, and two executors behind a gate")
-    kube.kubectl("delete", "namespace", _NAMESPACE, "--ignore-not-found")
-    kube.kubectl("create", "namespace", _NAMESPACE)
-    plain_spark.empty_bucket(kube)
-    plain_spark.submit(kube, _NAMESPACE, _JOB)
-    _place(kube, nodes[:2], say)
-    _watch(kube, -1, say)
-    lost = _names(kube)[0]
-    say(f"executor {lost} is deleted, as a lost node would do it")
-    kube.kubectl("-n", _NAMESPACE, "delete", "pod", lost)
-    _place(kube, nodes[2:] or nodes[:1], say)
-    _watch(kube, plain_spark.progress(kube, _NAMESPACE, _JOB)[-1]["batch"], say)
-    say(f"it runs on; `kubectl -n {_NAMESPACE} logs -f {_JOB.driver()}` watches it")
+    say(f"the operator comes by helm, into the namespace {_NAMESPACE}")
+    operator = operators.Operator(kube, _NAMESPACE, (_NAMESPACE,))
+    operator.prepare()
+    operator.install()
+    job = streamjobs.Job(kube, _NAMESPACE, _EXAMPLE)
+    say(f"kubectl apply -f crds/examples/{_EXAMPLE}.yaml: the StreamJob {job.name}, two executors")
+    _apply(job)
+    _follow(job, say)
+    _place(job, set(), say)
+    _watch(job, -1, say)
+    lost = job.pods(names.EXECUTOR)[0]["metadata"]
+    say(f"executor {lost['name']} is deleted, as a lost node would do it")
+    told, before = job.batches()[-1], job.uids(names.EXECUTOR)
+    kube.kubectl("-n", _NAMESPACE, "delete", "pod", lost["name"])
+    _place(job, before, say)
+    _watch(job, told, say)
+    _end(kube, job, say)
+
+
+def _apply(job: streamjobs.Job) -> None:
+    """The example as it is, but with its checkpoint in a folder of the demo's own, and the image of this cluster."""
+    folder = f"s3a://{plain_spark.BUCKET}/"
+    plain_spark.empty_bucket(job.kube, "demo/")
+    text = (schema.EXAMPLES / f"{job.name}.yaml").read_text()
+    text = text.replace(f"{folder}{job.name}", f"{folder}demo").replace(images.EXAMPLES.local(), images.EXAMPLES.ref())
+    job.kube.kubectl("-n", job.namespace, "apply", "-f", "-", text=text)
+
+
+def _follow(job: streamjobs.Job, say: Say) -> None:
+    """Says what the operator says of the job, until it is ready."""
+    told = ""
+
+    def ready() -> bool:
+        nonlocal told
+        condition = job.condition("Ready")
+        if condition["message"] != told:
+            told = condition["message"]
+            say(f"{condition['reason']}: {told}")
+        return bool(condition["status"] == "True")
+
+    plain_spark.until(f"{job.name} is Ready: {told}", ready, _PATIENCE_S)
+
+
+def _place(job: streamjobs.Job, before: set[str], say: Say) -> None:
+    """Says where executors that were not there before were sent, and why, once all of the job's have their place."""
+
+    def placed() -> list[streamjobs.Body]:
+        pods = job.pods(names.EXECUTOR)
+        return pods if len(pods) == 2 and all(streamjobs.place_of(pod) for pod in pods) else []
+
+    for pod in plain_spark.until("two executors with a place", placed, _PATIENCE_S):
+        if pod["metadata"]["uid"] not in before:
+            place = streamjobs.place_of(pod)
+            say(f"{pod['metadata']['name']} waited at the gate and goes to {place['node']}: {place['why']}")
+
+
+def _watch(job: streamjobs.Job, told: int, say: Say) -> None:
+    """Says batches as they come, until enough of them ran."""
+    last = told
+
+    def enough() -> bool:
+        nonlocal last
+        for number in job.batches():
+            if number > last:
+                last = number
+                say(f"batch {number:>3} is done")
+        return last >= told + _BATCHES
+
+    plain_spark.until(f"batches: `kubectl -n {job.namespace} logs -l {names.JOB}={job.name}` tells why", enough)
+
+
+def _end(kube: target.Target, job: streamjobs.Job, say: Say) -> None:
+    say(f"it runs on; `kubectl -n {_NAMESPACE} get sj` and `kubectl -n {_NAMESPACE} describe sj {job.name}` tell how")
     if not kube.own:
-        print("\nNext: `PYTHONPATH=tests python3 -m testbed slow node2 20%` slows a node; watch the batches grow.")
-        print("Then: `make down` ends all of it.")
-
-
-def _place(kube: target.Target, nodes: list[str], say: Callable[[str], None]) -> None:
-    def gated() -> list[str] | None:
-        found = [p for p in plain_spark.executors(kube, _NAMESPACE, _JOB) if plain_spark.is_gated(p)]
-        return [_name(pod) for pod in found] if len(found) >= len(nodes) else None
-
-    waiting = plain_spark.until(f"{len(nodes)} executors at the gate", gated)
-    for pod, node in zip(waiting, nodes, strict=True):
-        say(f"{pod} waits at the gate; it goes to {node}")
-        plain_spark.lift(kube, _NAMESPACE, pod, node)
-
-
-def _watch(kube: target.Target, told: int, say: Callable[[str], None]) -> None:
-    """Says batches as they come, until enough of them ran on both executors."""
-    full = 0
-    end_s = time.monotonic() + 180
-    while full < _BATCHES:
-        for batch in plain_spark.progress(kube, _NAMESPACE, _JOB):
-            number = batch["batch"]
-            if number > told:
-                told = number
-                full += batch["executors"] == 2
-                rows, took_ms, on = batch["rows"], batch["ms"], batch["executors"]
-                say(f"batch {number:>3}: {rows:>6} rows in {took_ms:>5} ms on {on} executors")
-        if time.monotonic() > end_s:
-            raise trouble.Trouble(f"no batches for long: `kubectl -n {_NAMESPACE} logs {_JOB.driver()}` tells why")
-        time.sleep(0.5)
-
-
-def _names(kube: target.Target) -> list[str]:
-    return [_name(pod) for pod in plain_spark.executors(kube, _NAMESPACE, _JOB)]
-
-
-def _name(pod: dict[str, object]) -> str:
-    meta = pod["metadata"]
-    assert isinstance(meta, dict)
-    return str(meta["name"])
-
-
-def _real_nodes(kube: target.Target) -> list[str]:
-    listed = kube.kubectl("get", "nodes", "-l", "type!=kwok", "-o", "jsonpath={.items[*].metadata.name}")
-    return listed.split()
+        print("\nNext: `PYTHONPATH=tests python3 -m testbed slow node2 20%` slows a node; `make down` ends all of it.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A plain Spark job on Kubernetes, as manifests: what there is without an operator. For the demo and the e2e tests.
+"""A plain Spark job on Kubernetes, as manifests: what there is without an operator. For the e2e tests.
 
 The driver runs in client mode, as the operator will run it; executors come up behind a scheduling gate, and
 :func:`lift` puts each where it should go.

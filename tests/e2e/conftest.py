@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e import operators
+from demo import operators
+from e2e import namespaces
 from house import trouble
 from testbed import addons, cluster, machine, target
 
@@ -52,13 +53,13 @@ def installed(kube: target.Target) -> Iterator[operators.Operator]:
     """The operator, once for all tests."""
     if not kube.own:
         addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
-    operators.prepare(kube)
-    operator = operators.Operator(kube)
+    operator = operators.Operator(kube, namespaces.RELEASE, (namespaces.JOBS, namespaces.LEAVING))
+    operator.prepare()
     operator.install()
     yield operator
-    kube.kubectl("-n", operators.JOBS, "delete", "sj", "--all", "--wait")
+    kube.kubectl("-n", namespaces.JOBS, "delete", "sj", "--all", "--wait")
     operator.uninstall()
-    operators.clear(kube)
+    operator.clear()
 
 
 @pytest.fixture
@@ -68,8 +69,8 @@ def operator(installed: operators.Operator, request: pytest.FixtureRequest) -> I
     yield installed
     if request.session.testsfailed > before:
         print(installed.logs())
-        print(installed.kube.kubectl("-n", operators.JOBS, "get", "sj", "-o", "yaml"))
-        _tell(installed.kube, operators.JOBS)
+        print(installed.kube.kubectl("-n", namespaces.JOBS, "get", "sj", "-o", "yaml"))
+        _tell(installed.kube, namespaces.JOBS)
 
 
 def _tell(kube: target.Target, name: str) -> None:

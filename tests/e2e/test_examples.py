@@ -8,8 +8,8 @@ The others run the same operator code with other pipelines, so there it is enoug
 import pytest
 
 from crds import schema
-from demo import plain_spark
-from e2e import kafka, operators, streamjobs
+from demo import plain_spark, streamjobs
+from e2e import kafka, namespaces
 from sluice.values import names, streamjob
 from testbed import images
 
@@ -64,14 +64,14 @@ class Example:
 
     def __init__(self, kube, name):
         self.file = schema.EXAMPLES / f"{name}.yaml"
-        self.job = streamjobs.Job(kube, operators.JOBS, name)
+        self.job = streamjobs.Job(kube, namespaces.JOBS, name)
         (manifest,) = [body for body in schema.documents(self.file) if body["kind"] == "StreamJob"]
         self.spec = streamjob.read_spec(manifest["spec"])
         self.rows = Topics(self.job) if name.startswith("relay") else Console(self.job)
 
     def kubectl(self, verb):
         text = self.file.read_text().replace(images.EXAMPLES.local(), images.EXAMPLES.ref())
-        self.job.kube.kubectl("-n", operators.JOBS, verb, "-f", "-", text=text)
+        self.job.kube.kubectl("-n", namespaces.JOBS, verb, "-f", "-", text=text)
 
     def is_where_it_was_planned(self):
         """Every executor on the node that its annotation names, and no more of them there than allowed."""
@@ -98,7 +98,7 @@ def pair(request, kube, operator):
 
 
 def test_an_example_runs_from_apply_to_delete(kube, pair):
-    before = streamjobs.objects(kube, operators.JOBS)
+    before = streamjobs.objects(kube, namespaces.JOBS)
     for example in pair:
         example.kubectl("apply")
     for example in pair:
@@ -112,7 +112,9 @@ def test_an_example_runs_from_apply_to_delete(kube, pair):
 
     for example in pair:
         example.kubectl("delete")
-    plain_spark.until("nothing left", lambda: streamjobs.objects(kube, operators.JOBS) <= before, deadline_s=PATIENCE_S)
+    plain_spark.until(
+        "nothing left", lambda: streamjobs.objects(kube, namespaces.JOBS) <= before, deadline_s=PATIENCE_S
+    )
 
 
 LISTED = (
@@ -128,8 +130,8 @@ def test_a_history_server_lists_a_job_that_runs(kube):
     example.kubectl("apply")
     example.job.wait("condition=Ready")
     example.is_where_it_was_planned()
-    server = ("-n", operators.JOBS, "exec", "deployment/history-server", "--", "python3", "-c", LISTED)
-    kube.kubectl("-n", operators.JOBS, "rollout", "status", "deployment/history-server", "--timeout=120s")
+    server = ("-n", namespaces.JOBS, "exec", "deployment/history-server", "--", "python3", "-c", LISTED)
+    kube.kubectl("-n", namespaces.JOBS, "rollout", "status", "deployment/history-server", "--timeout=120s")
     plain_spark.until("the history server lists it", lambda: kube.kubectl(*server).strip() == "1", PATIENCE_S)
     example.kubectl("delete")
 

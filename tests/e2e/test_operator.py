@@ -6,8 +6,8 @@ executor each, on S3; `steady` runs through most of them, for a driver is what t
 
 import pytest
 
-from demo import plain_spark
-from e2e import kafka, operators, streamjobs
+from demo import plain_spark, streamjobs
+from e2e import kafka, namespaces
 from sluice.values import names
 
 LEFT_THE_GATE_S = 45
@@ -16,7 +16,7 @@ ONE = {"count": 1}
 KAFKA = ["--servers", "kafka.testbed:9092"]
 
 
-def job(kube, name, namespace=operators.JOBS):
+def job(kube, name, namespace=namespaces.JOBS):
     """A job that was never there before."""
     plain_spark.empty_bucket(kube, f"{namespace}/{name}/")
     return streamjobs.Job(kube, namespace, name)
@@ -49,7 +49,7 @@ def steady(kube, installed):
 def seen_and_left(kube, installed):
     """Two jobs that Sluice does not place, in the namespace that goes at the end."""
     assert installed
-    found = [job(kube, name, operators.LEAVING) for name in ("observed", "left-alone")]
+    found = [job(kube, name, namespaces.LEAVING) for name in ("observed", "left-alone")]
     for each, mode in zip(found, ("Observe", "Off"), strict=True):
         each.apply(placement={"mode": mode})
     for each in found:
@@ -124,7 +124,7 @@ def test_a_second_job_on_a_checkpoint_does_not_start_and_names_the_first(kube, s
     rival = job(kube, "rival")
     rival.apply(checkpoint={"location": location})
     said = rival.until_reason("CheckpointInUse")
-    assert said.startswith(f"{operators.JOBS}/steady writes {location}")
+    assert said.startswith(f"{namespaces.JOBS}/steady writes {location}")
     assert rival.pods(names.DRIVER) == []
     rival.delete()
     assert steady.condition("Ready")["status"] == "True"
@@ -177,7 +177,7 @@ def test_observe_shows_the_plan_and_off_makes_none(kube, seen_and_left):
 
 def test_a_namespace_with_running_jobs_goes_and_the_operator_stays(kube, operator, steady, seen_and_left):
     assert seen_and_left
-    kube.kubectl("delete", "namespace", operators.LEAVING, "--timeout=120s")
+    kube.kubectl("delete", "namespace", namespaces.LEAVING, "--timeout=120s")
     steady.change(suspend=True)
     steady.wait("jsonpath={.status.phase}=Suspended")
     assert set(operator.restarts()) == {0}

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.testbed_only
 def demo(**environment):
     names = ("SLUICE_TESTBED", "SLUICE_REGISTRY", "KUBECONFIG")
     kept = {name: value for name, value in os.environ.items() if name not in names}
-    env = {**kept, "PYTHONPATH": str(paths.ROOT / "tests"), **environment}
+    env = {**kept, "PYTHONPATH": paths.PYTHONPATH, **environment}
     command = [str(paths.VENV / "bin" / "python"), "-m", "demo"]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 

@@ -90,7 +90,7 @@ def _bench(words: list[str]) -> int:
 
 def _python(module: str, *words: str) -> int:
     command = [str(install.python()), "-m", module, *words]
-    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(paths.ROOT / "tests")}, check=False).returncode
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": paths.PYTHONPATH}, check=False).returncode
 
 
 def _lock(_: list[str]) -> int:
