@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 
 import pytest
@@ -92,13 +93,22 @@ async def test_every_try_is_counted_by_what_was_asked_and_what_came_of_it():
 
 @loops.in_a_loop
 async def test_the_lead_is_asked_for_anew_when_a_kept_connection_turns_out_to_be_dead():
-    leads = iter([True, True, False])
+    leads = itertools.chain([True] * 4, itertools.repeat(False))  # each attempt asks for its head and its body
     async with api.FakeApi() as kube, kube.wire(may_write=lambda: next(leads)) as line:
         await line.call("DELETE", f"{NODES}/node1", {})
         kube.before_write = Failing(calls.Cut())
         with pytest.raises(failures.LostLeadership, match="DELETE /api/v1/nodes/node1"):
             await line.call("DELETE", f"{NODES}/node1", {})
         assert len(kube.calls) == 2
+
+
+@loops.in_a_loop
+async def test_who_loses_the_lead_between_a_request_s_head_and_its_body_sends_nothing():
+    answers = itertools.chain((True,), itertools.repeat(False))
+    async with api.FakeApi() as kube, kube.wire(lambda: next(answers)) as line:
+        with pytest.raises(failures.LostLeadership, match="DELETE /api/v1/nodes/node1"):
+            await line.call("DELETE", f"{NODES}/node1", {})
+        assert kube.calls == []
 
 
 @loops.in_a_loop

@@ -189,9 +189,10 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
 
 
 def _fence(may_write: Callable[[], bool]) -> aiohttp.TraceConfig:
-    """Asks whether we lead at every attempt, once its connection is there: nothing is awaited between that and sending.
+    """Asks whether we lead at every attempt, as the last thing before its bytes go to the socket.
 
-    Whoever was frozen over a retry, ours or aiohttp's own, wakes up here.
+    Whoever was frozen over a retry, ours or aiohttp's own, wakes up here. Twice, for the body is written by a task of
+    its own, which other work may come before; the head waits for it.
     """
 
     async def ask(_: aiohttp.ClientSession, sent: types.SimpleNamespace, __: object) -> None:
@@ -200,8 +201,8 @@ def _fence(may_write: Callable[[], bool]) -> aiohttp.TraceConfig:
             raise failures.LostLeadership(f"{wanted.method} {wanted.path}")
 
     fence = aiohttp.TraceConfig()
-    fence.on_connection_create_end.append(ask)
-    fence.on_connection_reuseconn.append(ask)
+    fence.on_request_headers_sent.append(ask)
+    fence.on_request_chunk_sent.append(ask)
     return fence
 
 
