@@ -4,11 +4,18 @@ Jobs that fail, jobs in each other's way, no room, no operator, a new operator, 
 executor each, on S3; `steady` runs through most of them, for a driver is what takes long to start.
 """
 
-import pytest
+import json
+import urllib.parse
+import urllib.request
 
+import pytest
+import yaml
+
+from chart import render
 from demo import plain_spark, streamjobs
-from e2e import kafka, namespaces
+from e2e import command, kafka, namespaces
 from sluice.values import names
+from testbed import addons
 
 LEFT_THE_GATE_S = 45
 BAD_IMAGE = "localhost/none:1"
@@ -128,6 +135,67 @@ def test_a_second_job_on_a_checkpoint_does_not_start_and_names_the_first(kube, s
     assert rival.pods(names.DRIVER) == []
     rival.delete()
     assert steady.condition("Ready")["status"] == "True"
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_person_at_the_command_line_sees_the_job_and_its_surroundings(kube, steady, tmp_path):
+    assert "steady" in command.says(kube, "status")
+    assert "steady is Running" in command.says(kube, "why", "steady")
+    assert "Batch: " in command.says(kube, "logs", "steady")
+    assert len(command.says(kube, "logs", "steady", "--executor", "1", "--tail", "2").splitlines()) == 2
+    command.says(kube, "logs", "steady", "--agent")
+    dump = tmp_path / "dump.json"
+    dump.write_text(command.says(kube, "dump"))
+    assert executor(steady)["metadata"]["name"] in dump.read_text()
+    assert "consolidate" in command.says(kube, "plan", "--compare", "--snapshot", str(dump))
+    assert "no-such-job" in command.refuses(kube, "why", "no-such-job")
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_person_at_the_command_line_opens_the_spark_ui(kube, steady):
+    showing = command.start(kube, "ui", steady.name, "--port", "24040")
+    try:
+        assert "http://127.0.0.1:24040" in showing.stdout.readline()
+
+        def applications():
+            try:
+                with urllib.request.urlopen("http://127.0.0.1:24040/api/v1/applications", timeout=10) as answer:
+                    return json.load(answer)
+            except ConnectionError:  # kubectl has not opened its port yet
+                return None
+
+        assert plain_spark.until("the Spark UI answers", applications)[0]["name"] == steady.name
+    finally:
+        command.end(showing)
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_person_at_the_command_line_restarts_suspends_and_resumes(kube, steady):
+    before = steady.uids(names.DRIVER)
+    assert "told to restart" in command.says(kube, "restart", steady.name)
+    plain_spark.until("another driver", lambda: steady.uids(names.DRIVER) - before, streamjobs.DEADLINE_S)
+    steady.wait("condition=Ready")
+    assert "told to stop" in command.says(kube, "suspend", steady.name)
+    steady.wait("jsonpath={.status.phase}=Suspended")
+    command.says(kube, "resume", steady.name)
+    steady.wait("condition=Ready")
+
+
+@pytest.mark.usefixtures("steady")
+def test_prometheus_understands_every_alert_and_none_fires_while_all_is_well(operator, testbed):
+    operator.install(podAnnotations={"prometheus.io/scrape": "true", "prometheus.io/port": "8080"})
+    port, _ = addons.FORWARDS["prometheus"]
+    assert testbed
+
+    def ask(expression):
+        query = urllib.parse.urlencode({"query": expression})
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?{query}", timeout=10) as answer:
+            return json.load(answer)["data"]["result"]
+
+    plain_spark.until("the operator in Prometheus", lambda: ask("sluice_leader == 1"))
+    rules = yaml.safe_load((render.CHART / "files" / "alerts.yaml").read_text())["groups"][0]["rules"]
+    assert {rule["alert"] for rule in rules} >= {"SluiceNoLeader", "SluiceJobNotRunning"}
+    plain_spark.until("no alert would fire", lambda: all(ask(rule["expr"]) == [] for rule in rules))
 
 
 def test_an_upgrade_keeps_running_jobs_running(operator, steady):
