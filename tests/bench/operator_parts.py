@@ -9,6 +9,7 @@ from bench import (
     ledger,
     operator_burst,
     operator_down,
+    operator_faults,
     operator_fuzz,
     operator_latency,
     operator_placed,
@@ -23,6 +24,7 @@ _PARTS = (
     operator_placed,
     operator_takeover,
     operator_down,
+    operator_faults,
     operator_fuzz,
     operator_standing,
 )

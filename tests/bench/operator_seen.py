@@ -4,6 +4,7 @@ import asyncio
 import collections
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -85,6 +86,11 @@ class Seen:
     def of(self, job: str, role: str) -> list[Pod]:
         """The pods of a job, gone ones included."""
         return [pod for pod in self._by_job[job] if pod.role == role]
+
+    def had_two_drivers(self, job: str) -> bool:
+        """Whether a driver of it was made before the one before was gone."""
+        pairs = itertools.pairwise(sorted(self.of(job, names.DRIVER), key=lambda pod: pod.added_s))
+        return any(one.gone_s is None or one.gone_s > other.added_s for one, other in pairs)
 
     def drivers(self) -> list[Pod]:
         """All of them, gone ones included."""

@@ -6,7 +6,6 @@ still asks through a server that keeps a list (:mod:`bench.operator_audit`).
 
 import asyncio
 import functools
-import itertools
 import math
 import signal
 import time
@@ -117,13 +116,8 @@ def _changed(stage: operator_stage.Stage, before: dict[str, set[str]]) -> Body:
     pods = stage.seen.pods
     lost = [job for job, uids in before.items() if any(pods[uid].gone_s or pods[uid].deleting for uid in uids)]
     new = [job for job, uids in _bodies(stage).items() if uids != before[job]]
-    return {"restarted": len({*lost, *new}), "two_drivers": sum(_overlap(stage, job) for job in stage.seen.since_s)}
-
-
-def _overlap(stage: operator_stage.Stage, job: str) -> bool:
-    drivers = sorted(stage.seen.of(job, "driver"), key=lambda pod: pod.added_s)
-    pairs = itertools.pairwise(drivers)
-    return any(one.gone_s is None or one.gone_s > other.added_s for one, other in pairs)
+    doubled = [job for job in stage.seen.since_s if stage.seen.had_two_drivers(job)]
+    return {"restarted": len({*lost, *new}), "two_drivers": len(doubled)}
 
 
 def _outcome(killed: Body, frozen: Body) -> outcome.Outcome:

@@ -40,20 +40,20 @@ class Scene:
         ]
 
 
-def kind(call: calls.Call) -> str:
+def kind(method: str, path: str) -> str:
     """`POST pods`, `PATCH status`, `DELETE executor`."""
-    last = call.path.rsplit("/", 1)[-1]
+    last = path.rsplit("/", 1)[-1]
     if last == "status":
-        return f"{call.method} status"
-    plural = paths.plural(call.path)
-    if plural == "pods" and call.method != "POST":
-        return f"{call.method} {'executor' if '-exec-' in last else 'driver'}"
-    return f"{call.method} {plural}"
+        return f"{method} status"
+    plural = paths.plural(path)
+    if plural == "pods" and method != "POST":
+        return f"{method} {'executor' if '-exec-' in last else 'driver'}"
+    return f"{method} {plural}"
 
 
 def made(written: list[calls.Call]) -> dict[str, int]:
     """How many of each kind."""
-    return dict(collections.Counter(kind(call) for call in written))
+    return dict(collections.Counter(kind(call.method, call.path) for call in written))
 
 
 def end(at: play.Play) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Killer:
             at.kube.after_write = self._strike
 
     def _strike(self, call):
-        if scenes.kind(call) == self._point[0]:
+        if scenes.kind(call.method, call.path) == self._point[0]:
             self._met += 1
             if self._met == self._point[1]:
                 self.struck.set()
