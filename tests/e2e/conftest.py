@@ -1,5 +1,6 @@
 """What the e2e tests stand on: a cluster, the testbed's or one of your own, and a namespace for each test."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,22 @@ from demo import operators
 from e2e import namespaces
 from house import trouble
 from testbed import addons, cluster, machine, target
+
+LIMITS = {  # as a careful administrator has it: what says nothing of itself gets little, and nobody too much
+    "apiVersion": "v1",
+    "kind": "LimitRange",
+    "metadata": {"name": "careful"},
+    "spec": {
+        "limits": [
+            {
+                "type": "Container",
+                "min": {"cpu": "10m", "memory": "16Mi"},
+                "defaultRequest": {"cpu": "50m", "memory": "64Mi"},
+                "max": {"memory": "3Gi"},
+            }
+        ]
+    },
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -55,6 +72,7 @@ def installed(kube: target.Target) -> Iterator[operators.Operator]:
         addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
     operator = operators.Operator(kube, namespaces.RELEASE, (namespaces.JOBS, namespaces.LEAVING))
     operator.prepare()
+    kube.kubectl("-n", namespaces.JOBS, "create", "-f", "-", text=json.dumps(LIMITS))
     operator.install()
     yield operator
     kube.kubectl("-n", namespaces.JOBS, "delete", "sj", "--all", "--wait")

@@ -76,6 +76,18 @@ def test_an_image_that_is_not_there_is_named_with_a_hint(kube):
 
 
 @pytest.mark.usefixtures("operator")
+def test_a_quota_that_is_used_up_is_quoted_and_the_job_starts_when_there_is_room(kube):
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full"}, "spec": {"hard": {"pods": "0"}}}
+    kube.kubectl("-n", namespaces.LEAVING, "create", "-f", "-", text=json.dumps(quota))
+    found = job(kube, "no-quota", namespaces.LEAVING)
+    found.apply(image=BAD_IMAGE)
+    plain_spark.until("the quota is quoted", lambda: "exceeded quota: full" in found.until_reason("Refused"))
+    kube.kubectl("-n", namespaces.LEAVING, "delete", "resourcequota", "full")
+    found.until_reason("ImagePull")
+    found.delete()
+
+
+@pytest.mark.usefixtures("operator")
 def test_a_program_that_fails_is_quoted_and_tried_again_with_growing_pauses(kube):
     found = job(kube, "broken")
     program = {"file": "local:///opt/pipelines/grep.py", "args": ["--pattern", "("]}
