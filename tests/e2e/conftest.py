@@ -65,6 +65,13 @@ def namespace(kube: target.Target, request: pytest.FixtureRequest) -> Iterator[s
     kube.kubectl("delete", "namespace", name, "--wait=false")
 
 
+@pytest.fixture
+def after_the_demo(kube: target.Target) -> Iterator[None]:
+    """The demo's job runs on when it has been shown; it would take the CPU of the tests after it."""
+    yield
+    kube.kubectl("delete", "namespace", "demo", "--ignore-not-found")
+
+
 @pytest.fixture(scope="session")
 def installed(kube: target.Target) -> Iterator[operators.Operator]:
     """The operator, once for all tests."""

@@ -19,6 +19,7 @@ def demo(**environment):
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.usefixtures("after_the_demo")
 def test_the_demo_runs_on_a_cluster_named_by_kubeconfig(testbed):
     asked = {"KUBECONFIG": str(testbed.kubeconfig), "SLUICE_TESTBED": "external", "SLUICE_REGISTRY": "localhost"}
     done = demo(**asked)

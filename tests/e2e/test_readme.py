@@ -36,7 +36,7 @@ def test_a_command_named_in_passing_is_a_target(command):
     assert f"-m house {command.split()[1]}" in dry_run(command).stdout
 
 
-@pytest.mark.usefixtures("testbed")
+@pytest.mark.usefixtures("testbed", "after_the_demo")
 def test_every_command_of_the_readme_works():
     commands = [line for line in shown() if line not in (RUNS_THIS, ENDS_THE_CLUSTER)]
     assert len(commands) > 10
