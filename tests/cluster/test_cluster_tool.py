@@ -3,15 +3,18 @@
 import hashlib
 import io
 import json
+import os
 import pathlib
 import shutil
+import subprocess
+import sys
 import tarfile
 
 import pytest
 
 from house import paths, shell, stages, trouble
 from testbed import __main__ as command_line
-from testbed import addons, binaries, cluster, images, machine, network, oci, report, store
+from testbed import addons, binaries, box, cluster, images, machine, network, oci, report, store
 
 DESK = stages.Desk(shell.Shell(pathlib.Path("/dev/null")), lambda _: None)
 
@@ -73,6 +76,24 @@ def test_a_full_disk_is_told_before_anything_is_built(monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(trouble.Trouble, match=r"has 1\.0 GiB free; needed are 25 GiB"):
         machine.check(DESK)
+
+
+@pytest.mark.parametrize("hidden", ["cache", "Python"])
+def test_what_nodes_could_not_see_is_told_before_anything_is_built(tmp_path, monkeypatch, hidden):
+    monkeypatch.setattr(machine, "_HIDDEN_IN_BOXES", (str(tmp_path),))
+    monkeypatch.setattr(paths, "CACHE", (tmp_path if hidden == "cache" else paths.ROOT) / "cache")
+    monkeypatch.setattr(box, "PYTHON", (tmp_path if hidden == "Python" else paths.ROOT) / "python")
+    with pytest.raises(trouble.Trouble, match=f"{hidden} .* is below {tmp_path}"):
+        machine.check(DESK)
+
+
+def test_a_clone_below_tmp_starts_boxes_all_the_same(tmp_path):
+    interpreter = tmp_path / "python"
+    interpreter.symlink_to(sys.executable)
+    program = "from testbed import box; print(box.PYTHON)"
+    env = {**os.environ, "PYTHONPATH": paths.PYTHONPATH}
+    said = subprocess.run([interpreter, "-c", program], env=env, capture_output=True, text=True, check=True).stdout
+    assert pathlib.Path(said.strip()) == pathlib.Path(sys.executable).resolve()
 
 
 def test_a_missing_kernel_feature_is_named(monkeypatch):

@@ -21,6 +21,8 @@ from testbed import box_init, cgroups
 _START_DEADLINE_S = 20.0
 _OWN_DIRECTORIES = {"/var/lib": "lib", "/var/log": "log"}
 _FRESH_DIRECTORIES = ("/run", "/tmp")
+# A clone may lie below /tmp: a box does not see the link in its .venv, but what that leads to.
+PYTHON = pathlib.Path(sys.executable).resolve()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Box:
         files = " ".join(shlex.quote(str(file)) for file in cgroups.entry_files(f"{self.name}/system"))
         enter = f'echo $$ | tee {files} >/dev/null; exec "$@"'
         unshare = "unshare --fork --pid --mount --net --uts --ipc --mount-proc --propagation private".split()
-        init = (sys.executable, own_copy(box_init.__file__, self.directory), str(description))
+        init = (str(PYTHON), own_copy(box_init.__file__, self.directory), str(description))
         with (self.logs / "init.log").open("ab") as log:
             return subprocess.Popen(
                 ["sh", "-ec", enter, "sh", "setsid", "--fork", *unshare, *init],

@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import functools
 import json
-import sys
 import time
 from collections.abc import Iterator
 
@@ -168,7 +167,7 @@ class Cluster:
             sockets = {machine.listen(port, f"the testbed's {at}"): at for port, at in ports.items()}
             words = [f"{sock.fileno()}={at}" for sock, at in sockets.items()]
             self.switch.directory.mkdir(parents=True, exist_ok=True)
-            forwarder = (sys.executable, box.own_copy(forward.__file__, self.switch.directory), *words)
+            forwarder = (str(box.PYTHON), box.own_copy(forward.__file__, self.switch.directory), *words)
             fds = tuple(sock.fileno() for sock in sockets)
             self.switch.boot([box.Daemon("forward", forwarder, pass_fds=fds)], self.network.wire_switch, {})
             for sock in sockets:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 
 from house import install, paths, stages, trouble
-from testbed import binaries, cgroups, images, versions
+from testbed import binaries, box, cgroups, images, versions
 
 _HIDDEN_IN_BOXES = ("/run", "/tmp", "/var/lib", "/var/log")
 _COLD_ROOM_GIB, _WARM_ROOM_GIB = 25, 3
@@ -41,13 +41,16 @@ def check(desk: stages.Desk) -> None:
         raise trouble.Trouble(reason)
     if missing := cgroups.missing():
         raise trouble.Trouble(f"the kernel has no cgroup controller {', '.join(missing)} at {cgroups.ROOT}")
-    if hidden := [at for at in _HIDDEN_IN_BOXES if pathlib.Path(at) in paths.CACHE.resolve().parents]:
-        raise trouble.Trouble(
-            f"the cache {paths.CACHE} is below {hidden[0]}, which nodes have their own of; set SLUICE_CACHE"
-        )
+    _check_seen_in_boxes(f"the cache {paths.CACHE}", paths.CACHE.resolve(), "set SLUICE_CACHE")
+    _check_seen_in_boxes(f"Python {box.PYTHON}", box.PYTHON, "take another by `make PYTHON=…`")
     if "overlay" not in pathlib.Path("/proc/filesystems").read_text():
         raise trouble.Trouble("the kernel has no overlay filesystem (CONFIG_OVERLAY_FS)")
     _check_room(desk)
+
+
+def _check_seen_in_boxes(what: str, at: pathlib.Path, cure: str) -> None:
+    if hidden := [folder for folder in _HIDDEN_IN_BOXES if pathlib.Path(folder) in at.parents]:
+        raise trouble.Trouble(f"{what} is below {hidden[0]}, which nodes have their own of; {cure}")
 
 
 def _check_room(desk: stages.Desk) -> None:
