@@ -1,6 +1,7 @@
 """act does what it is told, in that order, and stops where something is in the way."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -259,8 +260,8 @@ async def test_who_no_longer_leads_writes_nothing():
 
 @loops.in_a_loop
 async def test_who_loses_the_lead_between_two_tries_makes_no_second():
-    leads = [True, False]
-    async with api.FakeApi() as kube, kube.wire(may_write=lambda: leads.pop(0)) as line:
+    leads = itertools.chain([True], itertools.repeat(False))
+    async with api.FakeApi() as kube, kube.wire(may_write=lambda: next(leads)) as line:
         kube.before_write = refuse(503, "ServiceUnavailable", "not now")
         with pytest.raises(failures.LostLeadership):
             await act.carry_out(steps_of([steps.Create(POD)]), line)
@@ -297,7 +298,7 @@ async def test_an_api_server_that_never_answers_is_unavailable_after_a_few_tries
 
 @loops.in_a_loop
 async def test_a_stage_is_finished_even_when_one_of_it_loses_the_lead():
-    leads = iter([True, False])
+    leads = itertools.chain([True], itertools.repeat(False))
     async with api.FakeApi() as kube, kube.wire(may_write=lambda: next(leads)) as line:
         with pytest.raises(failures.LostLeadership):
             await act.carry_out(steps_of([steps.Create(CONFIG), steps.Create(POD)]), line)

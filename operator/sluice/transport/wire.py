@@ -172,6 +172,8 @@ class Wire:
             ) as got:
                 return Answer(got.status, await got.read(), _seconds(got.headers.get("Retry-After")))
         except (aiohttp.ClientError, TimeoutError, OSError) as why:
+            if isinstance(why.__cause__, failures.LostLeadership):
+                raise why.__cause__ from None
             return Answer(0, orjson.dumps({"message": f"no answer: {why!r}"}))
 
 
@@ -191,18 +193,24 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
 def _fence(may_write: Callable[[], bool]) -> aiohttp.TraceConfig:
     """Asks whether we lead at every attempt, as the last thing before its bytes go to the socket.
 
-    Whoever was frozen over a retry, ours or aiohttp's own, wakes up here. Twice, for the body is written by a task of
-    its own, which other work may come before; the head waits for it.
+    Whoever was frozen over a retry, ours or aiohttp's own, wakes up here. A head waits for its body, which is written
+    by a task of its own: other work may come in between, so the body is the moment that counts.
     """
 
-    async def ask(_: aiohttp.ClientSession, sent: types.SimpleNamespace, __: object) -> None:
+    def ask(sent: types.SimpleNamespace, *, with_body: bool) -> None:
         wanted = sent.trace_request_ctx
-        if isinstance(wanted, Call) and wanted.writes and not may_write():
+        if isinstance(wanted, Call) and wanted.writes and with_body == (wanted.payload is not None) and not may_write():
             raise failures.LostLeadership(f"{wanted.method} {wanted.path}")
 
+    async def at_head(_: aiohttp.ClientSession, sent: types.SimpleNamespace, __: object) -> None:
+        ask(sent, with_body=False)
+
+    async def at_body(_: aiohttp.ClientSession, sent: types.SimpleNamespace, __: object) -> None:
+        ask(sent, with_body=True)
+
     fence = aiohttp.TraceConfig()
-    fence.on_request_headers_sent.append(ask)
-    fence.on_request_chunk_sent.append(ask)
+    fence.on_request_headers_sent.append(at_head)
+    fence.on_request_chunk_sent.append(at_body)
     return fence
 
 
