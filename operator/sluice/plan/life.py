@@ -200,6 +200,7 @@ def _start(
         stages=(_deletes([*_left(view), *_forgotten(view)]), *made),
         look_again_s=running.START_DEADLINE_S,
         decisions=() if again else (start,),
+        plugged=around.plugged,
     )
 
 

@@ -7,12 +7,13 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import conditions, placed, retry_place, verdicts
+from sluice.plan import conditions, orders, placed, retry_place, verdicts
 from sluice.values import driver_state, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
 _DECISIONS = 10
 _NODES = 32
+_EXACT = ("nodes", "drivers")
 
 
 def record(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
@@ -50,6 +51,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
     executors = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
     counts = collections.Counter(pod.node for pod in executors if pod.node)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NODES]
+    ordered = orders.wanted(view, verdict)
     return {
         "observedGeneration": view.job.generation,
         "phase": verdict.phase,
@@ -69,6 +71,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "nodes": dict(sorted(most)),
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
         },
+        **({"orders": ordered} if ordered else {}),
     }
 
 
@@ -97,17 +100,17 @@ def _written(decision: verdicts.Decision) -> Body:
     }
 
 
-def difference(old: Body, new: Body) -> dict[str, Any]:
-    """The merge patch that brings the new one's fields into the old; lists are taken whole."""
-    patch: dict[str, Any] = {}
+def difference(old: Body, new: Body, *, exact: bool = False) -> dict[str, Any]:
+    """The merge patch that brings the new one's fields into the old; lists are taken whole.
+
+    Exact: what the new one does not have goes. So it is below a field whose names are those of nodes or drivers.
+    """
+    patch: dict[str, Any] = dict.fromkeys(sorted(old.keys() - new.keys())) if exact else {}
     for field, value in new.items():
         before = old.get(field)
-        if isinstance(value, dict) and isinstance(before, dict) and field != "nodes":
-            if inner := difference(before, value):
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value, exact=exact or field in _EXACT):
                 patch[field] = inner
-        elif isinstance(value, dict) and isinstance(before, dict):
-            if value != before:
-                patch[field] = {**dict.fromkeys(before.keys() - value.keys()), **value}
         elif value != before:
             patch[field] = value
     return patch
