@@ -126,6 +126,7 @@ NONSENSE = {
     "a time that is a number": {**bodies.report(), "at": 7},
     "no phase": {"version": 1, "at": "2026-11-18T10:00:00Z"},
     "a phase of a query that nobody knows": query(phase="flying"),
+    "a query without an id": query(id=""),
     "a batch that is text": query(batch="9"),
     "a batch that is no number": query(batch=True),
     "less than nothing": query(lag=-1),

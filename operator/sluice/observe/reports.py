@@ -87,8 +87,8 @@ def read(text: str) -> reports.Report | None:
 
 
 def _query(found: Any) -> reports.Query:
-    if found["phase"] not in _PHASES:
-        raise ValueError(f"phase={found['phase']!r}: allowed are {', '.join(_PHASES)}")
+    if found["phase"] not in _PHASES or not found["id"]:
+        raise ValueError(f"phase={found['phase']!r}: allowed are {', '.join(_PHASES)}, and id must be there")
     name, committed = _text(found["id"], 64), _whole(found.get("committed"), least=-1)
     return reports.Query(
         id=name,

@@ -7,7 +7,7 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import conditions, orders, placed, retry_place, verdicts
+from sluice.plan import conditions, inside, orders, placed, retry_place, verdicts
 from sluice.values import driver_state, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
@@ -51,7 +51,6 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
     executors = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
     counts = collections.Counter(pod.node for pod in executors if pod.node)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NODES]
-    ordered = orders.wanted(view, verdict)
     return {
         "observedGeneration": view.job.generation,
         "phase": verdict.phase,
@@ -71,8 +70,17 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "nodes": dict(sorted(most)),
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
         },
-        **({"orders": ordered} if ordered else {}),
+        **_of_the_plugin(view, verdict),
     }
+
+
+def _of_the_plugin(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
+    """Nothing where there is none, nor was."""
+    ordered = orders.wanted(view, verdict)
+    if ordered is None:
+        return {}
+    said = inside.look(view, verdict, ordered).said
+    return {"queries": inside.queries(said) if said else [], "orders": ordered}
 
 
 def _decisions(view: views.JobView, verdict: verdicts.Verdict, executors: Sequence[records.Pod]) -> list[Body]:
