@@ -15,7 +15,7 @@ from sluice.values import reports
 from sluice.values.streamjob import Body
 
 Key = tuple[str, str]  # namespace and name of a StreamJob
-REFRESH_S = 30.0  # numbers that are shown may be so old: each refresh is a write of a status
+REFRESH_S = 60.0  # numbers that are shown may be so old: each refresh is a write of a status, and its echo
 _SAID = "agent.sluice.dev/"
 _MOST_DRIVERS, _MOST_QUERIES, _LONGEST = 8, 20, 64 << 10
 _VERSION = 1
