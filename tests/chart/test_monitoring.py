@@ -42,10 +42,10 @@ def test_another_finds_the_drivers_of_all_jobs_by_the_port_of_their_agent(namesp
     assert [endpoint["port"] for endpoint in spec["podMetricsEndpoints"]] == ports
 
 
-def test_without_a_plugin_drivers_have_nothing_to_scrape():
-    assert [body["metadata"]["name"] for body in render.of_kind(render.objects(render.MONITORING), "PodMonitor")] == [
-        "sluice"
-    ]
+@pytest.mark.parametrize("values", [{}, {"pluginImage": None}], ids=["as it is", "values of an older release"])
+def test_without_a_plugin_drivers_have_nothing_to_scrape(values):
+    found = render.of_kind(render.objects(render.MONITORING, **values), "PodMonitor")
+    assert [body["metadata"]["name"] for body in found] == ["sluice"]
 
 
 def test_each_of_the_two_can_be_turned_off():

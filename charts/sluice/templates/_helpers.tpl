@@ -19,7 +19,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
 {{- define "sluice.pluginImage" -}}
-{{ if and .Values.pluginImage (not .Values.agentImage) }}{{ fail "pluginImage needs agentImage: the plugin talks with the agent beside it" }}{{ end }}{{ .Values.pluginImage }}
+{{ if and .Values.pluginImage (not .Values.agentImage) }}{{ fail "pluginImage needs agentImage: the plugin talks with the agent beside it" }}{{ end }}{{ .Values.pluginImage | default "" }}
 {{- end }}
 
 {{- define "sluice.account" -}}

@@ -10,7 +10,7 @@ PORT = 7080  # of /healthz and /metrics, as the agent has it
 
 
 def container(job: StreamJob, around: Surroundings) -> Body:
-    """The manifest. Requests and limits both, so that a LimitRange has nothing to add."""
+    """The manifest."""
     return {
         "name": NAME,
         "image": around.agent_image,
@@ -24,10 +24,7 @@ def container(job: StreamJob, around: Surroundings) -> Body:
             {"name": "SLUICE_GATE_TIMEOUT_S", "value": f"{around.gate_timeout_s:g}"},
             *(_env() if around.plugged else ()),
         ],
-        "resources": {
-            "requests": {"cpu": "50m", "memory": "64Mi"},
-            "limits": {"cpu": "500m", "memory": "128Mi"},
-        },
+        "resources": plugin.RESOURCES,
         "terminationMessagePolicy": "FallbackToLogsOnError",
         **(_beside_the_plugin() if around.plugged else {}),
     }

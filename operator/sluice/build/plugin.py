@@ -9,6 +9,8 @@ from sluice.values.streamjob import Body, StreamJob
 
 AGENT_FOLDER = "/run/sluice"  # written by the agent, read by the driver
 AGENT_VOLUME = "sluice-agent"
+# Of each container of ours, the agent's too: a LimitRange has nothing to add, and the pod asks for no more by this one.
+RESOURCES = {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "128Mi"}}
 _NAME = "sluice-plugin"  # of the container and of the volume
 _FOLDER = "/opt/sluice-plugin"
 _IN_THE_IMAGE = "/opt/sluice/sluice-plugin.jar"
@@ -18,16 +20,13 @@ _CLASS = "dev.sluice.entry.SluicePlugin"
 
 
 def container(around: Surroundings) -> Body:
-    """The manifest of the one that brings the jar, and ends. Requests and limits, as the agent's."""
+    """The manifest of the one that brings the jar, and ends."""
     return {
         "name": _NAME,
         "image": around.plugin_image,
         "imagePullPolicy": "IfNotPresent",
         "command": ["cp", _IN_THE_IMAGE, _FOLDER],
-        "resources": {
-            "requests": {"cpu": "10m", "memory": "16Mi"},
-            "limits": {"cpu": "500m", "memory": "64Mi"},
-        },
+        "resources": RESOURCES,
         "volumeMounts": [{"name": _NAME, "mountPath": _FOLDER}],
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
