@@ -130,6 +130,7 @@ def _hear(end: Callable[[], object]) -> None:
 def _around(told: settings_of.Settings) -> build.Surroundings:
     return build.Surroundings(
         agent_image=told.agent_image,
+        plugin_image=told.plugin_image,
         driver_role=told.driver_role,
         api_server_url=told.api_server_url,
         gate_timeout_s=told.gate_timeout_s,

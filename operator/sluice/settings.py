@@ -80,6 +80,7 @@ class Settings:
         "SLUICE_NAMESPACES", (), _namespaces, "Namespaces whose StreamJobs are run, a comma between them; nothing: all."
     )
     agent_image: str = _set("SLUICE_AGENT_IMAGE", "", _image, "The sidecar of every driver; nothing: no sidecar.")
+    plugin_image: str = _set("SLUICE_PLUGIN_IMAGE", "", _image, "Brings the plugin into every driver; nothing: none.")
     pod_name: str = _set("SLUICE_POD_NAME", "sluice", _name, "The operator's own pod: who leads, who wrote an event.")
     pod_namespace: str = _set("SLUICE_POD_NAMESPACE", "sluice", _name, "Where the operator's own Lease is kept.")
     lease_name: str = _set("SLUICE_LEASE_NAME", "sluice", _name, "The Lease that says which operator leads.")

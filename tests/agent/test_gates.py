@@ -1,5 +1,7 @@
 """The agent lifts the gate of executors that the operator leaves waiting, by the API server's clock and no other."""
 
+import dataclasses
+import pathlib
 import signal
 import socket
 import urllib.parse
@@ -199,8 +201,23 @@ def test_one_connection_serves_many_looks(api, ask):
     assert len(set(api.callers)) == 1
 
 
-def test_what_the_operator_writes_into_the_drivers_pod_is_what_the_agent_reads():
+def as_the_kubelet_has_it(container):
+    """The environment of a container, what it asks of its pod filled in."""
+    pod = {"metadata.name": "clicks-a1b2c3-1", "metadata.uid": "0b5e", "status.podIP": "10.0.0.7"}
+    return {
+        item["name"]: item["value"] if "value" in item else pod[item["valueFrom"]["fieldRef"]["fieldPath"]]
+        for item in container["env"]
+    }
+
+
+def told(**images):
     spec = streamjob.Spec("i:1", streamjob.Application("local:///a.py"), streamjob.Checkpoint("s3a://b/c"))
     job = streamjob.StreamJob("shop", "clicks", spec)
-    container = agent.container(job, build.Surroundings(agent_image="a:1"))
-    assert settings.read({item["name"]: item["value"] for item in container["env"]}) == TOLD
+    return settings.read(as_the_kubelet_has_it(agent.container(job, build.Surroundings(**images))))
+
+
+def test_what_the_operator_writes_into_the_drivers_pod_is_what_the_agent_reads():
+    assert told(agent_image="a:1") == TOLD
+    folder, template = pathlib.Path("/run/sluice"), pathlib.Path("/etc/sluice/executor.yaml")
+    driver = settings.Driver("clicks", "shop", "clicks-a1b2c3-1", "0b5e", "10.0.0.7", folder, template)
+    assert told(agent_image="a:1", plugin_image="p:1") == dataclasses.replace(TOLD, driver=driver)

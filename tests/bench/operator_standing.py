@@ -1,7 +1,7 @@
 """Standing load (R4): a thousand jobs that run, with ten executors each, of which one in a hundred is lost each minute.
 
-Beside it the Leases of 200 jobs are renewed as their agents would. What does the operator need to stand there, and how
-late is what its status says?
+Beside it the Leases of 200 jobs are renewed as their agents would, each time with another batch. What does the operator
+need to stand there, and how late is what its status says?
 """
 
 import asyncio
@@ -24,6 +24,8 @@ from bench import (
     outcome,
 )
 from bench.operator_api import Body
+from sluice.values import names
+from testbed import images
 
 JOBS, EXECUTORS = 1_000, 10
 MINUTES = 30
@@ -42,7 +44,8 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 
 async def _stand(stage: operator_stage.Stage) -> Body:
-    async with operator_process.running(stage.start()) as operator:
+    start = stage.start(SLUICE_AGENT_IMAGE=images.AGENT.ref(), SLUICE_PLUGIN_IMAGE=images.PLUGIN.ref())
+    async with operator_process.running(start) as operator:
         spark = stage.spark()
         began_s = time.monotonic()
         await _come_up(stage)
@@ -125,13 +128,25 @@ async def _renew(stage: operator_stage.Stage) -> None:
     """What the agents of 200 jobs do."""
     each_s = _RENEW_S / _LEASED_JOBS
     next_s = time.monotonic()
-    for number in itertools.cycle(range(min(JOBS, _LEASED_JOBS))):
+    for beat in itertools.count():
+        round_number, number = divmod(beat, min(JOBS, _LEASED_JOBS))
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         spec = {"holderIdentity": _name(number), "leaseDurationSeconds": 30, "renewTime": now}
+        driver = stage.seen.of(_name(number), names.DRIVER)[-1].name
+        said = {f"agent.sluice.dev/{driver}": _report(now, 1000 + round_number)}
         path = f"{operator_jobs.leases(operator_stage.NAMESPACE)}/{_name(number)}"
-        await stage.api.must("PATCH", path, {"spec": spec}, operator_api.MERGE)
+        await stage.api.must("PATCH", path, {"metadata": {"annotations": said}, "spec": spec}, operator_api.MERGE)
         next_s += each_s
         await asyncio.sleep(max(0.0, next_s - time.monotonic()))
+
+
+def _report(now: str, batch: int) -> str:
+    """As the agent of a driver with one query writes it."""
+    query = {"id": "q-1", "name": "clicks", "engine": "MicroBatch", "phase": "running", "epoch": 1, "problem": ""}
+    measured = {"committed": batch, "inFlight": -1, "batch": batch, "batchMs": 230, "lag": 12.0}
+    rates = {"inputRowsPerSecond": 1000.0, "processedRowsPerSecond": 4321.5}
+    found = {"version": 1, "at": now, "phase": "Running", "order": 1, "queries": [{**query, **measured, **rates}]}
+    return orjson.dumps(found).decode()
 
 
 _SHOWN = (0, 10, 15, 20, 25, 30)

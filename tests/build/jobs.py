@@ -1,5 +1,6 @@
 """StreamJobs for tests: the smallest, and one that uses what there is."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -7,6 +8,7 @@ from sluice import build
 from sluice.values import streamjob
 
 AROUND = build.Surroundings(agent_image="registry.example/sluice-agent:1")
+PLUGGED = dataclasses.replace(AROUND, plugin_image="registry.example/sluice-plugin:1")
 REVISION = "a1b2c3"
 
 SMALLEST: dict[str, Any] = {

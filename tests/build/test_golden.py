@@ -9,7 +9,11 @@ from build import jobs
 from sluice import build
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-CASES = {"smallest": jobs.job(), "full": jobs.job(jobs.FULL)}
+CASES = {
+    "smallest": (jobs.job(), jobs.AROUND),
+    "full": (jobs.job(jobs.FULL), jobs.AROUND),
+    "plugged": (jobs.job(jobs.FULL), jobs.PLUGGED),
+}
 
 
 class Plain(yaml.SafeDumper):
@@ -21,7 +25,8 @@ class Plain(yaml.SafeDumper):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_objects_of_a_job_are_those_of_its_file(name, request):
-    found = yaml.dump_all(build.objects(CASES[name], jobs.REVISION, 1, jobs.AROUND), Dumper=Plain, width=120)
+    job, around = CASES[name]
+    found = yaml.dump_all(build.objects(job, jobs.REVISION, 1, around), Dumper=Plain, width=120)
     file = GOLDEN / f"{name}.yaml"
     if request.config.getoption("--rewrite"):
         file.write_text(found)

@@ -61,6 +61,11 @@ FLOWS = [
     (ANALYST, DRIVER, "TCP", 7078, False),
     (ANALYST, EXECUTOR, "TCP", 4040, False),
     (STRANGER, DRIVER, "TCP", 4040, False),
+    (PROMETHEUS, DRIVER, "TCP", 7080, True),
+    (PROMETHEUS, DRIVER, "TCP", 4040, False),
+    (PROMETHEUS, EXECUTOR, "TCP", 7080, False),
+    (ANALYST, DRIVER, "TCP", 7080, False),
+    (STRANGER, DRIVER, "TCP", 7080, False),
     (DRIVER, WORLD, "TCP", 9092, True),
     (EXECUTOR, WORLD, "TCP", 443, True),
 ]
@@ -122,4 +127,5 @@ def test_selectors_left_empty_let_every_namespace_scrape_and_look():
     )
     assert flows(policies, STRANGER, OPERATOR, "TCP", 8080)
     assert flows(policies, STRANGER, DRIVER, "TCP", 4040)
+    assert flows(policies, STRANGER, DRIVER, "TCP", 7080)
     assert not flows(policies, STRANGER, DRIVER, "TCP", 7078)

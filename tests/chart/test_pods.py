@@ -7,10 +7,12 @@ import pytest
 from chart import render, security
 from sluice import settings
 
+PLUGGED = {"agentImage": "registry.example/agent:1", "pluginImage": "registry.example/plugin:1"}
 # What each value becomes: a value of the chart, and the variable that says it.
 TOLD = {
     "SLUICE_NAMESPACES": ({"namespaces": ["clicks", "ads"]}, "clicks,ads"),
     "SLUICE_AGENT_IMAGE": ({"agentImage": "registry.example/agent:1"}, "registry.example/agent:1"),
+    "SLUICE_PLUGIN_IMAGE": (PLUGGED, "registry.example/plugin:1"),
     "SLUICE_WORKERS": ({"workers": 8}, "8"),
     "SLUICE_PLACEMENT": ({"placement": "off"}, "off"),
     "SLUICE_GATE_TIMEOUT": ({"gateTimeout": "1m"}, "1m"),

@@ -12,7 +12,7 @@ READ = {
     ("", "services"): "get",
     ("policy", "poddisruptionbudgets"): "get",
     ("rbac.authorization.k8s.io", "rolebindings"): "get",
-    ("coordination.k8s.io", "leases"): "get list",
+    ("coordination.k8s.io", "leases"): "get list watch",
     ("", "events"): "get",
 }
 WRITE = {

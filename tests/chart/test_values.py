@@ -50,6 +50,10 @@ def test_without_an_image_helm_says_what_to_do():
     assert "name the image your cluster pulls the operator from" in render.refusal(image={"repository": ""})
 
 
+def test_a_plugin_without_the_agent_it_talks_with_is_refused():
+    assert "pluginImage needs agentImage" in render.refusal(pluginImage="registry.example/plugin:1")
+
+
 def test_an_older_kubernetes_is_refused():
     done = render.helm("template", "sluice", kubernetes="1.29.9")
     assert done.returncode != 0

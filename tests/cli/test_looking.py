@@ -99,6 +99,18 @@ def test_status_of_one_job_shows_its_parts_and_conditions(desk):
     ]
 
 
+def test_status_of_one_job_shows_each_query_with_its_last_batch(desk):
+    measured = {"id": "q-1", "name": "clicks", "phase": "running", "committed": 41, "batch": 42, "batchMs": 230}
+    rates = {"processedRowsPerSecond": 870.5, "lag": 12}
+    refused = {"id": "q-2", "phase": "ended", "committed": 7, "problem": "fenced by epoch 9"}
+    desk.holds(fakes.stream_job(status={"queries": [{**measured, **rates}, refused]}))
+    found = [line for line in desk.type("status", "clicks").splitlines() if line.startswith("query")]
+    assert found == [
+        "query      clicks: running, batch 42 in 230 ms, 870.5 rows/s, 12 wait",
+        "query      q-2: ended, batch 7: fenced by epoch 9",
+    ]
+
+
 def test_status_says_what_waits_and_what_was_refused_and_that_a_change_is_not_taken_up(desk):
     desk.holds(FAILING)
     said = desk.type("status", "views")

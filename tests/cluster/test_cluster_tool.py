@@ -200,4 +200,5 @@ def test_a_stage_of_the_build_comes_after_what_it_needs():
     after = {stage.name: set(stage.after) for stage in cluster.build_stages()}
     assert "build coredns" in after["image coredns"]
     assert "base" in after["image spark"]
+    assert {"base", "Spark"} <= after["image plugin"]  # its jar is compiled against Spark's
     assert {f"image {image.name}" for image in images.ALL} == after["unpack images"]

@@ -8,16 +8,21 @@ await at.until(at.ready)
 import asyncio
 import contextlib
 import dataclasses
+import datetime
+import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 from fakes import api, clock, running, store, world
 from faults import proxy
+from sluice import build
 from sluice.transport import credentials
 from sluice.values import names
 
 Body = dict[str, Any]
 TEAM = "team"
+PLAIN = build.Surroundings()
+PLUGGED = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
 
 
 def job(name: str = "clicks", count: int = 1, **spec: Any) -> Body:
@@ -40,6 +45,7 @@ class Play:
     who: credentials.Credentials
     operator: running.Operator
     between: proxy.Proxy  # the operator and the API server
+    around: build.Surroundings = PLAIN  # as the operator is set
     story: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)  # job, phase, reason: what came to be
 
     def __post_init__(self) -> None:
@@ -84,6 +90,13 @@ class Play:
         """Its program ends."""
         self.world.end(self.world.pods(names.DRIVER, name)[0], exit_code, words)
 
+    def say(self, after_s: float = 0.0, name: str = "clicks", **words: Any) -> None:
+        """The agent of the job's driver writes its annotation, so long after now by its own words."""
+        (driver,) = self.drivers(name)
+        at = datetime.datetime.fromtimestamp(clock.now_s() + after_s, datetime.UTC).isoformat()
+        text = json.dumps({"version": 1, "at": at, "phase": "Running", **words})
+        self.kube.change("Lease", TEAM, name, metadata={"annotations": {f"agent.sluice.dev/{driver}": text}})
+
     async def until(self, holds: Callable[[], bool], within_s: float = 900.0) -> None:
         """Lets the cluster go on until something holds; says where it got stuck if it never does."""
         heard = self.kube.store.follow(self.kube.store.version, lambda _: True)
@@ -116,7 +129,7 @@ class Play:
         with contextlib.suppress(BaseExceptionGroup):  # one that had lost the lead has ended by itself
             await self.operator.gone()
         await asyncio.sleep(down_s)
-        self.operator = running.Operator(self.who)
+        self.operator = running.Operator(self.who, around=self.around)
 
 
 @contextlib.asynccontextmanager
@@ -124,16 +137,17 @@ async def begin(
     may_write: Callable[[], bool] = lambda: True,
     rules: Iterable[proxy.Rule] = (),
     namespaces: tuple[str, ...] = (),
+    around: build.Surroundings = PLAIN,
 ) -> AsyncIterator[Play]:
     """Three empty nodes and an operator; at the end, no job ever had two drivers. Rules harm the operator's calls."""
     async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
-        around = world.World(kube)
-        turning = asyncio.create_task(around.turn())
+        cluster = world.World(kube)
+        turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
-        at = Play(kube, around, who, running.Operator(who, may_write, namespaces), between)
+        at = Play(kube, cluster, who, running.Operator(who, may_write, namespaces, around), between, around)
         try:
             yield at
-            assert around.doubled == []
+            assert cluster.doubled == []
         finally:
             turning.cancel()
             await asyncio.gather(at.operator.gone(), turning, return_exceptions=True)

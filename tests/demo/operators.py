@@ -78,6 +78,7 @@ class Operator:
         return {
             "image": {"repository": repository, "tag": tag},
             "agentImage": images.AGENT.ref(),
+            "pluginImage": images.PLUGIN.ref(),
             "namespaces": list(self.namespaces),
             "placement": "cluster",
             "driverRole": {"name": f"{self.release}-driver"},

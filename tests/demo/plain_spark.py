@@ -96,12 +96,21 @@ S3 = {
 
 def empty_bucket(kube: target.Target, prefix: str = "") -> None:
     """Makes the bucket for checkpoints; what an earlier job left there, or in one folder of it, is gone."""
-    program = (
+    _with_bucket(kube, f"bucket.create(); bucket.objects.filter(Prefix='{prefix}').delete()")
+
+
+def keys(kube: target.Target, prefix: str) -> list[str]:
+    """What there is in one folder of the bucket."""
+    return _with_bucket(kube, f"print(*(one.key for one in bucket.objects.filter(Prefix='{prefix}')))").split()
+
+
+def _with_bucket(kube: target.Target, program: str) -> str:
+    begin = (
         "import boto3; s3 = boto3.resource('s3', endpoint_url='http://localhost:5000', region_name='us-east-1',"
-        " aws_access_key_id='testbed', aws_secret_access_key='testbed');"
-        f" bucket = s3.Bucket('{BUCKET}'); bucket.create(); bucket.objects.filter(Prefix='{prefix}').delete()"
+        f" aws_access_key_id='testbed', aws_secret_access_key='testbed'); bucket = s3.Bucket('{BUCKET}'); "
     )
-    kube.kubectl("-n", "testbed", "exec", "deployment/s3", "--", "/opt/venv/bin/python", "-c", program)
+    python = ("/opt/venv/bin/python", "-c", begin + program)
+    return kube.kubectl("-n", "testbed", "exec", "deployment/s3", "--", *python)
 
 
 PROGRESS = '''

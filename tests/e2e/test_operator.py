@@ -42,6 +42,17 @@ def lease(found):
     return f"lease.coordination.k8s.io/{found.name}" in streamjobs.objects(found.kube, found.namespace)
 
 
+def query(found):
+    """The one query of a job, once a batch of it was measured."""
+    return next((one for one in found.status().get("queries", ()) if "batch" in one), None)
+
+
+def last(found, log):
+    """The highest batch of `offsets` or `commits` in the checkpoint of wordcount's query."""
+    stored = plain_spark.keys(found.kube, f"{found.namespace}/{found.name}/wordcount/{log}/")
+    return max(int(name) for key in stored if (name := key.rsplit("/", 1)[-1]).isdecimal())
+
+
 @pytest.fixture(scope="module")
 def steady(kube, installed):
     """A job that runs through all of these tests."""
@@ -138,6 +149,29 @@ def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
 
 
 @pytest.mark.usefixtures("operator")
+def test_a_running_job_shows_its_query_and_its_driver_holds_the_lease(kube, steady):
+    first = plain_spark.until("a batch of the query is known", lambda: query(steady), streamjobs.DEADLINE_S)
+    assert (first["name"], first["phase"]) == ("wordcount", "running")
+    plain_spark.until("a later one is", lambda: query(steady)["batch"] > first["batch"], streamjobs.DEADLINE_S)
+    for kind, reason in (("Protected", "Guarded"), ("CheckpointHealthy", "Committed"), ("SLOMet", "NoSLO")):
+        assert (steady.condition(kind)["status"], steady.condition(kind)["reason"]) == ("True", reason)
+    (driver,) = steady.pods(names.DRIVER)
+    holder = kube.kubectl("-n", steady.namespace, "get", "lease", "steady", "-o", "jsonpath={.spec.holderIdentity}")
+    assert holder == f"{driver['metadata']['name']}_{driver['metadata']['uid']}"
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_suspended_job_ended_between_two_batches_and_goes_on_from_there(steady):
+    steady.change(suspend=True)
+    steady.wait("jsonpath={.status.phase}=Suspended")
+    assert last(steady, "offsets") == last(steady, "commits")
+    ended_at = last(steady, "commits")
+    steady.change(suspend=False)
+    steady.wait("condition=Ready")
+    plain_spark.until("the next batch", lambda: last(steady, "commits") > ended_at, streamjobs.DEADLINE_S)
+
+
+@pytest.mark.usefixtures("operator")
 def test_a_second_job_on_a_checkpoint_does_not_start_and_names_the_first(kube, steady):
     location = f"s3a://{plain_spark.BUCKET}/{steady.namespace}/{steady.name}"
     rival = job(kube, "rival")
@@ -212,9 +246,10 @@ def test_prometheus_understands_every_alert_and_none_fires_while_all_is_well(ope
 
 def test_an_upgrade_keeps_running_jobs_running(operator, steady):
     driver, executors = steady.uids(names.DRIVER), steady.uids(names.EXECUTOR)
+    before = steady.status()["observedGeneration"]
     operator.install(logLevel="debug")
     steady.change(slo={"lag": 100_000})
-    plain_spark.until("the new operator has looked", lambda: steady.status()["observedGeneration"] > 1)
+    plain_spark.until("the new operator has looked", lambda: steady.status()["observedGeneration"] > before)
     assert (steady.uids(names.DRIVER), steady.uids(names.EXECUTOR)) == (driver, executors)
     steady.wait("condition=Ready")
 

@@ -17,6 +17,7 @@ from sluice.values import names
 _FLEET = "fleet"
 _GATHER_S = 0.1
 _WORKERS = 4
+_PLAIN = build.Surroundings()
 
 
 class Operator:
@@ -27,8 +28,9 @@ class Operator:
         who: credentials.Credentials,
         may_write: Callable[[], bool] = lambda: True,
         namespaces: tuple[str, ...] = (),
+        around: build.Surroundings = _PLAIN,
     ) -> None:
-        self._who, self._may_write, self._namespaces = who, may_write, namespaces
+        self._who, self._may_write, self._namespaces, self._around = who, may_write, namespaces, around
         self.task = asyncio.create_task(self._run())
 
     def kill(self) -> None:
@@ -50,7 +52,7 @@ class Operator:
             for feed in followed:
                 tasks.create_task(feed.run())
             await asyncio.gather(*(feed.synced.wait() for feed in followed))
-            look = cycle.Cycle(seen, line, build.Surroundings(), clock.now_s)
+            look = cycle.Cycle(seen, line, self._around, clock.now_s)
             for _ in range(_WORKERS):
                 tasks.create_task(jobs.work(look.look_at_job, ends=failures.LostLeadership))
             tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))

@@ -1,6 +1,7 @@
 """Bodies as the API server sends them, with as little in them as a test needs."""
 
 import itertools
+import json
 from typing import Any
 
 from sluice.values import names
@@ -68,3 +69,18 @@ def node(name: str, cpu: str = "4", memory: str = "8Gi", *, ready: bool = True) 
             "conditions": [{"type": "Ready", "status": str(ready)}],
         },
     }
+
+
+def lease(job: str, name: str = "", **said: Any) -> Body:
+    """The Lease of a job, with what agents say there: an annotation as text, or as a document, by pod."""
+    texts = {pod: one if isinstance(one, str) else json.dumps(one) for pod, one in said.items()}
+    found = meta(name or job, annotations={f"agent.sluice.dev/{pod}": text for pod, text in texts.items()})
+    found["labels"] = {**names.MANAGED, names.JOB: job}
+    return {"kind": "Lease", "metadata": {**found, "uid": f"uid-of-lease-{job}"}, "spec": {}}
+
+
+def report(at: str = "10:00:00", **words: Any) -> Body:
+    """What the agent of a driver that runs one query writes there at a time of day."""
+    query = {"id": "q-1", "name": "clicks", "engine": "MicroBatch", "phase": "running", "committed": 4}
+    found = {"version": 1, "at": f"2026-11-18T{at}.000000Z", "phase": "Running", "queries": [query]}
+    return {**found, **words, "queries": [{**query, **one} for one in words.get("queries", [{}])]}

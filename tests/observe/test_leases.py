@@ -31,11 +31,12 @@ async def test_a_lease_of_somebody_elses_is_none(labels):
         assert await leases.read(line, ("team", "views")) is None
 
 
-def test_a_lease_wakes_the_job_that_is_no_more_and_no_other():
+def test_a_lease_wakes_the_job_that_is_no_more_once_and_no_other():
     woken = []
     seen = mirror.Mirror(woken.append, lambda: None)
     seen.see_streamjob(None, bodies.streamjob("clicks"))
     woken.clear()
-    seen.see_lease(None, lease(OURS))
-    seen.see_lease(None, lease({**OURS, names.JOB: "views"}, "views"))
+    left = bodies.lease("views")
+    for body in (bodies.lease("clicks"), left, left):
+        seen.see_lease(None, body)
     assert woken == [("team", "views")]

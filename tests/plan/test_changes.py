@@ -137,11 +137,11 @@ def test_revisions_stay_what_they_were_in_earlier_releases_or_an_upgrade_restart
         ({"suspend": True}, "stop or start"),
         (
             {"image": "clicks:2", "slo": {"lag": 5}},
-            "hand over the driver: the job is not Protected, so driver and executors are restarted",
+            "hand over the driver: driver and executors are restarted",
         ),
         (
             {"executors": {"template": {"spec": {}}}},
-            "roll executors: the job is not Protected, so driver and executors are restarted",
+            "roll executors: driver and executors are restarted",
         ),
         (
             {"image": "clicks:2", "update": {"strategy": "Recreate"}},

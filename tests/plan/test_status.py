@@ -180,6 +180,8 @@ DIFFERENCES = [
     ({"a": {}}, {"a": {"b": None}}, {}),
     ({"nodes": {"x": 1}}, {"nodes": {"y": 2}}, {"nodes": {"x": None, "y": 2}}),
     ({"a": [1]}, {"a": [1, 2]}, {"a": [1, 2]}),
+    ({"drivers": {"d": {"x": {"y": 1}}}}, {"drivers": {"d": {"x": {}}}}, {"drivers": {"d": {"x": {"y": None}}}}),
+    ({"drivers": {"d": {"x": 1, "y": 2}}}, {"drivers": {"d": {"x": 1}}}, {"drivers": {"d": {"y": None}}}),
 ]
 
 

@@ -16,6 +16,7 @@ def test_every_variable_arrives_at_its_field():
     told = {
         "SLUICE_NAMESPACES": "clicks, ads,clicks",
         "SLUICE_AGENT_IMAGE": "registry.example:5000/sluice-agent@sha256:0a1b",
+        "SLUICE_PLUGIN_IMAGE": "registry.example/sluice-plugin:1",
         "SLUICE_POD_NAME": "sluice-6d5f-x2x4z",
         "SLUICE_POD_NAMESPACE": "sluice-system",
         "SLUICE_LEASE_NAME": "sluice-two",
@@ -30,6 +31,7 @@ def test_every_variable_arrives_at_its_field():
     assert settings.read({**told, "SLUICE_SERVICE_HOST": "somebody else's"}) == settings.Settings(
         namespaces=("ads", "clicks"),
         agent_image="registry.example:5000/sluice-agent@sha256:0a1b",
+        plugin_image="registry.example/sluice-plugin:1",
         pod_name="sluice-6d5f-x2x4z",
         pod_namespace="sluice-system",
         lease_name="sluice-two",

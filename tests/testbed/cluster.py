@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterator
 
-from house import paths, stages, trouble
+from house import paths, spark, stages, trouble
 from testbed import (
     addons,
     binaries,
@@ -249,6 +249,7 @@ def build_stages() -> list[stages.Stage]:
         *programs,
         stages.Stage("programs", lambda _: binaries.link(), tuple(s.name for s in programs)),
         stages.Stage("base", images.build_base, ("packages",), images.base_built),
+        stages.Stage("Spark", spark.make, ("packages",), lambda: spark.made() or images.PLUGIN.built()),
         *pictures,
         stages.Stage("unpack images", _unpack, tuple(s.name for s in pictures), store.current),
     ]
@@ -261,7 +262,7 @@ def _unpack(desk: stages.Desk) -> None:
 def _before(image: images.Image) -> tuple[str, ...]:
     if image.on:
         return (f"image {image.on.name}",)
-    more = ("build coredns",) if image is images.COREDNS else ()
+    more = {images.COREDNS: ("build coredns",), images.PLUGIN: ("Spark",)}.get(image, ())
     return ("base" if image.on_base else "packages", *more)
 
 

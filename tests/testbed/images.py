@@ -10,7 +10,7 @@ import os
 import pathlib
 import shutil
 
-from house import paths, shell, stages
+from house import paths, shell, spark, stages
 from testbed import binaries, oci, versions
 
 HERE = pathlib.Path(__file__).with_name("images")
@@ -76,11 +76,11 @@ class Image:
         (layout / _BUILT_MARK).write_text(self.key())
 
     def _context(self, desk: stages.Desk) -> pathlib.Path:
-        if self.dockerfile.parent.parent != HERE or self.name == "s3":
+        if self.name not in _PREPARE and (self.dockerfile.parent.parent != HERE or self.name == "s3"):
             return paths.ROOT
         context = paths.CACHE / "context" / self.name
         shutil.rmtree(context, ignore_errors=True)
-        shutil.copytree(self.dockerfile.parent, context)
+        shutil.copytree(self.dockerfile.parent, context, ignore=shutil.ignore_patterns("target"))
         if self.name in _PREPARE:
             _PREPARE[self.name](desk, context)
         return context
@@ -113,7 +113,13 @@ def _kafka(desk: stages.Desk, context: pathlib.Path) -> None:
     desk.shell.run("sha256sum", "--quiet", "-c", context / "jars.sha256", cwd=jars)
 
 
-_PREPARE = {"pause": _pause, "coredns": _coredns, "kafka": _kafka}
+def _plugin(desk: stages.Desk, context: pathlib.Path) -> None:
+    """The jar alone: its tests are `make jvm`'s."""
+    local = (f"-Dmaven.repo.local={paths.CACHE / 'maven'}", f"-Dspark.classpath={spark.classpath()}")
+    desk.shell.run(*"mvn -B -q -Dmaven.test.skip=true package".split(), *local, cwd=context)
+
+
+_PREPARE = {"pause": _pause, "coredns": _coredns, "kafka": _kafka, "plugin": _plugin}
 
 
 def _own(name: str, tag: str, *more: pathlib.Path, on_base: bool = True) -> Image:
@@ -140,6 +146,8 @@ SPARK = Image(
         *(_SPARK / n for n in ("ivy.xml", "jars.sha256", "entrypoint.sh", "decom.sh")),
     ),
 )
+_PLUGIN = _SPARK / "plugin"
+PLUGIN = Image("plugin", "dev", _PLUGIN / "Dockerfile", (_PLUGIN / "pom.xml", _PLUGIN / "src" / "main"))
 AGENT = Image("agent", "dev", _AGENT / "Dockerfile", (_POLICIES, _AGENT / "sluice_agent"))
 OPERATOR = Image(
     "operator",
@@ -155,7 +163,7 @@ EXAMPLES = Image(
     (*sorted(_PIPELINES.glob("*.py")), *_PIPELINES.glob("*.java")),
     on=SPARK,
 )
-ALL = (SPARK, EXAMPLES, KAFKA, PROMETHEUS, OPERATOR, S3, AGENT, COREDNS, PAUSE)
+ALL = (SPARK, EXAMPLES, KAFKA, PROMETHEUS, OPERATOR, S3, PLUGIN, AGENT, COREDNS, PAUSE)
 
 
 def base_key() -> str:

@@ -18,6 +18,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ required "image.repository is empty: name the image your cluster pulls the operator from" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- define "sluice.pluginImage" -}}
+{{ if and .Values.pluginImage (not .Values.agentImage) }}{{ fail "pluginImage needs agentImage: the plugin talks with the agent beside it" }}{{ end }}{{ .Values.pluginImage | default "" }}
+{{- end }}
+
 {{- define "sluice.account" -}}
 {{ .Values.serviceAccount.name | default (include "sluice.fullname" .) }}
 {{- end }}

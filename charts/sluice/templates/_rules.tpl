@@ -5,7 +5,7 @@
 - {apiGroups: [""], resources: [configmaps, serviceaccounts, services], verbs: [get]}
 - {apiGroups: [policy], resources: [poddisruptionbudgets], verbs: [get]}
 - {apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: [get]}
-- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list]}
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, watch]}
 - {apiGroups: [""], resources: [events], verbs: [get]}
 {{- end }}
 

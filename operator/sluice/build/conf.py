@@ -11,6 +11,7 @@ from sluice.build.surroundings import Surroundings
 from sluice.values import names
 from sluice.values.streamjob import Spec, StreamJob
 
+VOLUME = "sluice-conf"
 FOLDER = "/etc/sluice"  # where the ConfigMap is mounted
 PROPERTIES = "spark.properties"
 TEMPLATE = "executor.yaml"

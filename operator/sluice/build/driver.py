@@ -1,11 +1,10 @@
-"""The driver's pod: Spark in client mode, started as every Spark image expects; the agent beside it."""
+"""The driver's pod: Spark in client mode, started as every Spark image expects; plugin and agent with it."""
 
-from sluice.build import agent, conf, merge, mounts, owner, pods
+from sluice.build import agent, conf, merge, mounts, owner, plugin, pods
 from sluice.build.surroundings import Surroundings
 from sluice.values import names
 from sluice.values.streamjob import Body, StreamJob
 
-_CONF_VOLUME = "sluice-conf"
 _AFTER_DRAIN_S = 20  # for what Spark does at its end
 _TEMPLATE = "spec.driver.template"
 
@@ -27,7 +26,7 @@ def pod(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> Bo
 def _defaults(job: StreamJob, account: str, around: Surroundings) -> Body:
     container = {
         "name": names.DRIVER_CONTAINER,
-        "env": _env(),
+        "env": _env(job, around),
         "resources": {"requests": {"cpu": str(job.spec.driver.cores)}},
         "ports": [
             {"name": "driver-rpc", "containerPort": conf.DRIVER_PORT, "protocol": "TCP"},
@@ -36,8 +35,7 @@ def _defaults(job: StreamJob, account: str, around: Surroundings) -> Body:
         ],
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
-    sidecars = {"initContainers": [agent.container(job, around)]} if around.agent_image else {}
-    return {**pods.defaults(account), "containers": [container], **sidecars}
+    return {**pods.defaults(account), "containers": [container], **_before(job, around)}
 
 
 def _must(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> Body:
@@ -47,37 +45,53 @@ def _must(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> 
         "name": names.DRIVER_CONTAINER,
         "image": spec.image,
         "imagePullPolicy": spec.image_pull_policy,
-        "args": _words(job, names.driver_pod(job.name, revision, attempt), attempt),
-        "env": _env(),
+        "args": _words(job, names.driver_pod(job.name, revision, attempt), attempt, around),
+        "env": _env(job, around),
         "resources": {"requests": {"memory": size}, "limits": {"memory": size}},
         "volumeMounts": [
-            {"name": _CONF_VOLUME, "mountPath": conf.FOLDER, "readOnly": True},
+            {"name": conf.VOLUME, "mountPath": conf.FOLDER, "readOnly": True},
             *mounts.volume_mounts(spec.checkpoint),
+            *(plugin.volume_mounts() if around.plugged else ()),
         ],
     }
-    volumes = [{"name": _CONF_VOLUME, "configMap": {"name": names.config_map(job.name, revision)}}]
-    found = {
+    volumes = [
+        {"name": conf.VOLUME, "configMap": {"name": names.config_map(job.name, revision)}},
+        *mounts.volumes(spec.checkpoint),
+        *(plugin.volumes() if around.plugged else ()),
+    ]
+    return {
         "serviceAccountName": spec.account.name or names.account(job.name),
         "automountServiceAccountToken": True,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": round(spec.update.drain_timeout_s) + _AFTER_DRAIN_S,
         "imagePullSecrets": [{"name": name} for name in spec.image_pull_secrets],
         "containers": [container],
-        "volumes": [*volumes, *mounts.volumes(spec.checkpoint)],
+        "volumes": volumes,
+        **_before(job, around),
     }
-    return {**found, "initContainers": [agent.container(job, around)]} if around.agent_image else found
 
 
-def _words(job: StreamJob, name: str, attempt: int) -> list[str]:
+def _before(job: StreamJob, around: Surroundings) -> Body:
+    """What starts before the driver: the jar is brought, then the agent is up."""
+    if not around.agent_image:
+        return {}
+    jar = [plugin.container(around)] if around.plugged else []
+    return {"initContainers": [*jar, agent.container(job, around)]}
+
+
+def _words(job: StreamJob, name: str, attempt: int, around: Surroundings) -> list[str]:
     application = job.spec.application
     words = ["driver", "--load-spark-defaults", "--properties-file", f"{conf.FOLDER}/{conf.PROPERTIES}"]
-    for key, value in sorted(conf.of_the_pod(name, attempt).items()):
+    theirs = plugin.properties(job) if around.plugged else {}
+    literally = {key: "$$".join(value.split("$")) for key, value in theirs.items()}
+    for key, value in sorted({**conf.of_the_pod(name, attempt), **literally}.items()):
         words += ["--conf", f"{key}={value}"]
     if application.main_class:
         words += ["--class", application.main_class]
     return [*words, application.file, *application.args]
 
 
-def _env() -> list[Body]:
+def _env(job: StreamJob, around: Surroundings) -> list[Body]:
     address = {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}
-    return [{"name": "POD_IP", "valueFrom": address}, {"name": "SPARK_DRIVER_BIND_ADDRESS", "valueFrom": address}]
+    found = [{"name": name, "valueFrom": address} for name in ("POD_IP", "SPARK_DRIVER_BIND_ADDRESS")]
+    return [*found, *(plugin.env(job) if around.plugged else ())]

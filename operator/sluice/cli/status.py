@@ -62,6 +62,7 @@ def _page(job: Body) -> str:
         f"driver     {driver.get('pod', '-')}, attempt {driver.get('attempt', '-')}",
         f"executors  {_executors(status) or '-'} run{_waiting(status)}",
     ]
+    lines += [f"query      {_query(one)}" for one in status.get("queries", ())]
     if nodes := placement.get("nodes"):
         where = ", ".join(f"{node} {count}" for node, count in sorted(nodes.items()))
         lines.append(f"placement  {where} ({placement.get('policy', '-')})")
@@ -69,6 +70,19 @@ def _page(job: Body) -> str:
         lines.append(f"           refused: {refused}")
     found = [(c["type"], c["status"], c.get("reason"), c.get("message")) for c in status.get("conditions", ())]
     return "\n".join(lines) + ("\n\n" + words.table(("CONDITION", "IS", "REASON", "MESSAGE"), found) if found else "")
+
+
+def _query(one: Body) -> str:
+    name, said = one.get("name", one["id"]), [one["phase"]]
+    if "batch" in one:
+        said.append(f"batch {one['batch']} in {one.get('batchMs', '-')} ms")
+    elif one.get("committed", -1) >= 0:
+        said.append(f"batch {one['committed']}")
+    if "processedRowsPerSecond" in one:
+        said.append(f"{one['processedRowsPerSecond']:g} rows/s")
+    if "lag" in one:
+        said.append(f"{one['lag']:g} wait")
+    return f"{name}: {', '.join(said)}{': ' + one['problem'] if one.get('problem') else ''}"
 
 
 def _lag(job: Body) -> str:

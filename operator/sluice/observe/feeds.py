@@ -17,23 +17,21 @@ def feeds(
     """Each to be run until the end. No namespaces: all. `places`: whatever occupies nodes is read, wherever it is.
 
     StreamJobs are followed by kopf (:mod:`sluice.watch`), which never tells of one that went while its watch was
-    broken: hence a census. The Lease of a job that went while nobody looked is found in the same way.
+    broken: hence a census. The Lease of a job that went while nobody looked is found when Leases are listed.
     """
     scopes = namespaces or ("",)
-    made: list[listwatch.ListWatch] = [count for scope in scopes for count in _counts(line, scope, seen)]
+    made: list[listwatch.ListWatch] = [_count(line, scope, seen) for scope in scopes]
+    see_leases, ours = (seen.see_lease, seen.keep_leases), {"labelSelector": leases.SELECTOR}
+    made += [_follow(line, "Lease", scope, see_leases, ours) for scope in scopes]
     see_pods = (seen.see_pod, seen.keep_pods)
     if places:
         return [*made, _follow(line, "Pod", "", see_pods), _follow(line, "Node", "", (seen.see_node, seen.keep_nodes))]
     return [*made, *(_follow(line, "Pod", scope, see_pods, {"labelSelector": names.JOB}) for scope in scopes)]
 
 
-def _counts(line: wire.Wire, namespace: str, seen: mirror.Mirror) -> list[listwatch.Census]:
+def _count(line: wire.Wire, namespace: str, seen: mirror.Mirror) -> listwatch.Census:
     jobs = listwatch.Memory(seen.see_streamjob, functools.partial(seen.keep_streamjobs, namespace))
-    left = listwatch.Memory(seen.see_lease, lambda *_: None)  # a Lease only reminds of a job: none is kept
-    return [
-        listwatch.Census(line, paths.collection(names.KIND, namespace), jobs),
-        listwatch.Census(line, paths.collection("Lease", namespace), left, {"labelSelector": leases.SELECTOR}),
-    ]
+    return listwatch.Census(line, paths.collection(names.KIND, namespace), jobs)
 
 
 def _follow(

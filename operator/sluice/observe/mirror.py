@@ -1,4 +1,6 @@
-"""The cluster as it was last heard of: StreamJobs, pods and nodes in memory, as frozen views. Fed by the list-watches.
+"""The cluster as it was last heard of: StreamJobs, pods, nodes and Leases in memory, as frozen views.
+
+Fed by the list-watches.
 
 It wakes a job when something changed that a decision is made of, and the fleet when an executor may find a place now.
 """
@@ -6,7 +8,7 @@ It wakes a job when something changed that a decision is made of, and the fleet 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
-from sluice.observe import checkpoints, label_selectors, records, usage
+from sluice.observe import checkpoints, label_selectors, records, reports, usage
 from sluice.values import names, outcomes, steps, streamjob, views
 from sluice.values import records as slim
 from sluice.values.streamjob import Body
@@ -30,6 +32,7 @@ class Mirror:
         self._nodes: dict[str, slim.Node] = {}
         self._usage = usage.Usage()
         self._checkpoints = checkpoints.Checkpoints()
+        self._reports = reports.Reports()
         self._graves: dict[str, None] = {}  # uids that are gone: none ever comes back, but late news of it does
 
     def see_streamjob(self, kind: str | None, body: Body) -> None:
@@ -56,11 +59,17 @@ class Mirror:
         elif (new := records.read_node(body)) != self._nodes.get(name):
             self._turn_node(name, new)
 
-    def see_lease(self, _: str | None, body: Body) -> None:
-        """What outlives a job: if that is no more, it is looked at once again."""
+    def see_lease(self, kind: str | None, body: Body) -> None:
+        """One line of a watch, or of a list (no kind). It outlives its job: one that is no more is looked at once."""
         meta = body["metadata"]
         key = (meta["namespace"], meta["labels"][names.JOB])
-        if key not in self._jobs:
+        if meta["name"] != names.lease(key[1]):
+            return
+        if kind == "DELETED":
+            self._reports.forget(key, meta["uid"])
+            return
+        is_new, is_due = self._reports.see(key, meta)
+        if is_due if key in self._jobs else is_new:
             self._wake(key)
 
     def keep_streamjobs(self, namespace: str, found: Mapping[str, str], version: int) -> None:
@@ -79,6 +88,10 @@ class Mirror:
         """All there are, name by uid: the others are gone."""
         for name in self._nodes.keys() - set(found.values()):
             self._turn_node(name, None)
+
+    def keep_leases(self, namespace: str, found: Mapping[str, str], _: int) -> None:
+        """All there are in a namespace (or everywhere), name by uid: the others are gone."""
+        self._reports.keep(namespace, found)
 
     def learn(self, outcome: outcomes.Outcome) -> None:
         """What our own writes made of StreamJobs and pods counts at once, before its echo on the watch.
@@ -108,6 +121,7 @@ class Mirror:
             rival=self._checkpoints.rival(key),
             lost_nodes=frozenset(pod.node for pod in pods if pod.node and self._is_lost(pod.node)),
             now_s=now_s,
+            said=self._reports.of(key),
         )
 
     def fleet_view(self, now_s: float) -> views.FleetView:

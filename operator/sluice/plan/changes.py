@@ -23,7 +23,7 @@ _WORDS = {
     Asks.ROLL: "roll executors",
     Asks.HANDOVER: "hand over the driver",
 }
-_RESTART = "the job is not Protected, so driver and executors are restarted"
+_RESTART = "driver and executors are restarted"
 _RECREATE = "update.strategy is Recreate, so driver and executors are restarted"
 _NOTES = {
     "update.drainTimeout": "counts for drivers made from now on",
@@ -74,7 +74,7 @@ def between(old: StreamJob, new: StreamJob) -> tuple[Change, ...]:
 
 
 def restarts(changes: Sequence[Change]) -> bool:
-    """Whether pods must be replaced: a restart, as long as no plugin can roll or hand over."""
+    """Whether pods must be replaced: a restart, as long as nothing is rolled or handed over."""
     return any(change.asks >= Asks.SCALE for change in changes)
 
 

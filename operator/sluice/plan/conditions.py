@@ -5,26 +5,26 @@
 
 from typing import Any
 
-from sluice.plan import placed, verdicts
+from sluice.plan import inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, names, records, views
 
 QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing")  # a moment on the way: nobody needs an event
 _LONGEST = 1024  # of a message, like a driver's last words
-_UNMEASURED = "this job has no Sluice plugin, so nothing is measured inside it"
-_UNPROTECTED = "Sluice starts no second driver, but nothing in the checkpoint itself would stop one"
+_UNBALANCED = "nothing shifts load among the executors of this job"
 
 
 def all_of(view: views.JobView, verdict: verdicts.Verdict) -> list[dict[str, Any]]:
     """Every condition, in one order."""
+    seen = inside.look(view, verdict, orders.wanted(view, verdict))
     settled = verdict.ready or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
     return [
         _condition(view, "Ready", verdict.ready, verdict.reason, verdict.message),
         _condition(view, "Progressing", not settled, verdict.reason, verdict.message),
-        _condition(view, "Protected", False, "NoPlugin", _UNPROTECTED),
+        _condition(view, "Protected", *measured.protected(seen)),
         _condition(view, "Placed", *_placed(view)),
-        _condition(view, "Balanced", None, "NotMeasured", _UNMEASURED),
-        _condition(view, "SLOMet", None, "NotMeasured", _UNMEASURED),
-        _condition(view, "CheckpointHealthy", None, "NotMeasured", _UNMEASURED),
+        _condition(view, "Balanced", None, "NotMeasured", _UNBALANCED),
+        _condition(view, "SLOMet", *measured.slo_met(seen, view.job.spec.slo)),
+        _condition(view, "CheckpointHealthy", *measured.checkpoint_healthy(seen)),
     ]
 
 

@@ -9,7 +9,7 @@ import dataclasses
 
 from sluice import build
 from sluice.build import samples
-from sluice.plan import causes, changes, running, verdicts
+from sluice.plan import causes, changes, inside, running, verdicts
 from sluice.values import driver_state, names, records, steps, streamjob, views
 
 LEFTOVERS_S = 10.0  # how long executors of a driver that ended may hold up the next
@@ -90,7 +90,8 @@ def _stop(
     late = view.now_s - since_s > deadline_s
     causes_found = (causes.waiting(pod, view.lost_nodes) for pod in alive)
     lost = next((cause for cause in causes_found if cause and cause.reason == "NodeLost"), None)
-    message = lost.message if lost else f"{', '.join(pod.name for pod in alive)} stops: {why}"
+    drained = "".join(inside.words(view, pod) for pod in alive)
+    message = lost.message if lost else f"{', '.join(pod.name for pod in alive)} stops: {why}{drained}"
     return verdicts.Verdict(
         phase="Stopping" if view.job.spec.suspend else "Restarting",
         reason=lost.reason if lost else reason,
@@ -200,6 +201,7 @@ def _start(
         stages=(_deletes([*_left(view), *_forgotten(view)]), *made),
         look_again_s=running.START_DEADLINE_S,
         decisions=() if again else (start,),
+        plugged=around.plugged,
     )
 
 

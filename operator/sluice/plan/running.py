@@ -1,6 +1,6 @@
 """A driver that is there and wanted: is it up, are its executors, and if not, what do they wait for? For plan.life."""
 
-from sluice.plan import causes, verdicts
+from sluice.plan import causes, inside, verdicts
 from sluice.values import driver_state, names, records, views
 
 HEALTHY_S = 600.0  # a driver that ran so long begins its backoff anew
@@ -37,7 +37,7 @@ def _with_executors(
         return verdicts.Verdict(
             phase="Running",
             reason="Running",
-            message=f"{driver.name} runs with {count} of {spec.count} executors",
+            message=f"{driver.name} runs with {count} of {spec.count} executors{inside.words(view, driver)}",
             driver=state,
             ready=True,
             look_again_s=left_s + 1 if left_s > 0 and state.restarts else None,

@@ -7,12 +7,13 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import conditions, placed, retry_place, verdicts
+from sluice.plan import conditions, inside, orders, placed, retry_place, verdicts
 from sluice.values import driver_state, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
 _DECISIONS = 10
 _NODES = 32
+_EXACT = ("nodes", "drivers")
 
 
 def record(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
@@ -69,7 +70,17 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "nodes": dict(sorted(most)),
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
         },
+        **_of_the_plugin(view, verdict),
     }
+
+
+def _of_the_plugin(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
+    """Nothing where there is none, nor was."""
+    ordered = orders.wanted(view, verdict)
+    if ordered is None:
+        return {}
+    said = inside.look(view, verdict, ordered).said
+    return {"queries": inside.queries(said) if said else [], "orders": ordered}
 
 
 def _decisions(view: views.JobView, verdict: verdicts.Verdict, executors: Sequence[records.Pod]) -> list[Body]:
@@ -97,17 +108,17 @@ def _written(decision: verdicts.Decision) -> Body:
     }
 
 
-def difference(old: Body, new: Body) -> dict[str, Any]:
-    """The merge patch that brings the new one's fields into the old; lists are taken whole."""
-    patch: dict[str, Any] = {}
+def difference(old: Body, new: Body, *, exact: bool = False) -> dict[str, Any]:
+    """The merge patch that brings the new one's fields into the old; lists are taken whole.
+
+    Exact: what the new one does not have goes. So it is below a field whose names are those of nodes or drivers.
+    """
+    patch: dict[str, Any] = dict.fromkeys(sorted(old.keys() - new.keys())) if exact else {}
     for field, value in new.items():
         before = old.get(field)
-        if isinstance(value, dict) and isinstance(before, dict) and field != "nodes":
-            if inner := difference(before, value):
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value, exact=exact or field in _EXACT):
                 patch[field] = inner
-        elif isinstance(value, dict) and isinstance(before, dict):
-            if value != before:
-                patch[field] = {**dict.fromkeys(before.keys() - value.keys()), **value}
         elif value != before:
             patch[field] = value
     return patch

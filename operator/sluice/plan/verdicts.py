@@ -38,4 +38,5 @@ class Verdict:
     stuck: bool = False  # a deadline has passed, or only the user can help: Progressing is False
     stages: Stages = ()
     look_again_s: float | None = None
+    plugged: bool | None = None  # of a driver that is begun: whether it has the plugin
     decisions: tuple[Decision, ...] = ()

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from sluice.values import records, streamjob
+from sluice.values import records, reports, streamjob
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,6 +16,7 @@ class JobView:
     lost_nodes: frozenset[str]  # nodes of its pods that are not Ready, or gone
     now_s: float  # since 1970
     refused: str = ""  # the API server's sentence, if it last refused what the job needs
+    said: Mapping[str, reports.Report] = dataclasses.field(default_factory=dict)  # by drivers, by pod
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
 
 

@@ -1,0 +1,36 @@
+"""What a driver says of itself, by its agent, in the job's Lease: as `images/agent/README.md` has it.
+
+Made by observe, read by plan.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Query:
+    """One query of the program. A number that nobody knows is None."""
+
+    id: str
+    name: str  # the id where the user gave none
+    engine: str  # MicroBatch or RealTime
+    phase: str  # gate, running, parked or ended
+    epoch: int = 0
+    committed: int = -1  # the last batch that is; -1: none
+    problem: str = ""
+    batch: int | None = None  # the last that was measured
+    batch_ms: int | None = None
+    lag: float | None = None
+    input_rows_per_s: float | None = None
+    processed_rows_per_s: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """All of it, at one moment."""
+
+    at_s: float  # since 1970, by the API server's clock
+    phase: str  # Starting, Waiting, Running, Draining, Quiet, Stopped, DrainTimedOut, Ended, Silent, Unmanaged
+    refused: str = ""  # why it does not follow the newest orders
+    problem: str = ""  # why it is plain Spark, or a query of it unprotected
+    drain_problem: str = ""
+    queries: tuple[Query, ...] = ()
