@@ -9,7 +9,7 @@ import pytest
 
 from demo import plain_spark
 from house import trouble
-from testbed import cgroups, network
+from testbed import cgroups, images, network
 
 pytestmark = pytest.mark.testbed_only
 
@@ -40,6 +40,19 @@ def test_a_slowed_node_gets_the_share_it_was_given(testbed):
     finally:
         worker.kill()
         worker.wait()
+        testbed.slow("node2", "full")
+
+
+def test_a_pod_with_a_higher_limit_than_its_slowed_node_starts_all_the_same(kube, testbed, namespace):
+    container = {"name": "pause", "image": images.PAUSE.ref(), "resources": {"limits": {"cpu": "500m"}}}
+    spec = {"nodeName": "node2", "terminationGracePeriodSeconds": 0, "containers": [container]}
+    try:
+        for name, share in (("before", "20%"), ("after", "10%")):
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+            kube.kubectl("-n", namespace, "create", "-f", "-", text=json.dumps(pod))
+            kube.kubectl("-n", namespace, "wait", "--for=condition=Ready", f"pod/{name}", "--timeout=60s")
+            assert share in testbed.slow("node2", share)
+    finally:
         testbed.slow("node2", "full")
 
 

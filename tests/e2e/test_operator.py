@@ -5,6 +5,7 @@ executor each, on S3; `steady` runs through most of them, for a driver is what t
 """
 
 import json
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -187,7 +188,7 @@ def test_a_second_job_on_a_checkpoint_does_not_start_and_names_the_first(kube, s
 def test_a_person_at_the_command_line_sees_the_job_and_its_surroundings(kube, steady, tmp_path):
     assert "steady" in command.says(kube, "status")
     assert "steady is Running" in command.says(kube, "why", "steady")
-    assert "Batch: " in command.says(kube, "logs", "steady")
+    plain_spark.until("a batch in the log", lambda: "Batch: " in command.says(kube, "logs", "steady"))
     assert len(command.says(kube, "logs", "steady", "--executor", "1", "--tail", "2").splitlines()) == 2
     command.says(kube, "logs", "steady", "--agent")
     dump = tmp_path / "dump.json"
@@ -207,7 +208,7 @@ def test_a_person_at_the_command_line_opens_the_spark_ui(kube, steady):
             try:
                 with urllib.request.urlopen("http://127.0.0.1:24040/api/v1/applications", timeout=10) as answer:
                     return json.load(answer)
-            except ConnectionError:  # kubectl has not opened its port yet
+            except urllib.error.URLError:  # kubectl has not opened its port yet
                 return None
 
         assert plain_spark.until("the Spark UI answers", applications)[0]["name"] == steady.name

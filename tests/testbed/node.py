@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-from testbed import box, control_plane, network
+from testbed import box, cgroups, control_plane, network
 
 SOCKET = "/run/containerd/containerd.sock"
 SYSCTLS = {"net.ipv4.ip_forward": "1"}
@@ -90,4 +90,6 @@ def _kubelet(name: str, pki: pathlib.Path, at: pathlib.Path) -> dict[str, object
         "serializeImagePulls": False,
         "nodeStatusUpdateFrequency": "5s",
         "maxPods": 110,
+        # Below a node that is slowed, cgroup v1 takes no limit higher than the node's own: no such pod could start.
+        "cpuCFSQuota": cgroups.unified(),
     }
