@@ -34,7 +34,7 @@ def start(kube: target.Target, *words: str) -> "subprocess.Popen[str]":
 def end(process: "subprocess.Popen[str]") -> None:
     """Ends it and what it started, as a terminal does that is closed."""
     os.killpg(process.pid, signal.SIGTERM)
-    process.wait()
+    process.communicate()
 
 
 def _run(kube: target.Target, *words: str) -> "subprocess.CompletedProcess[str]":
