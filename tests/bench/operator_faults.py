@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from bench import ledger, operator_api, operator_jobs, operator_killer, operator_process, operator_stage, outcome
@@ -80,7 +80,7 @@ def _rules(fault: proxy.Fault) -> list[proxy.Rule]:
 async def _killed(stage: operator_stage.Stage) -> Body:
     """A life in which it is killed before and after each write."""
     async with operator_killer.Killer(operator_killer.behind(stage.kubeconfig)) as between, _kept(stage, between):
-        return {**await _live(stage), "points": between.points}
+        return {**await _live(stage, between.begin_scene), "points": between.points}
 
 
 @contextlib.asynccontextmanager
@@ -91,19 +91,22 @@ async def _kept(stage: operator_stage.Stage, between: operator_killer.Killer) ->
         keeping.cancel()
 
 
-async def _live(stage: operator_stage.Stage) -> Body:
+async def _live(stage: operator_stage.Stage, begin_scene: Callable[[], object] = lambda: None) -> Body:
     """Made, changed, suspended, deleted: what there was when it was suspended, and what is left of it."""
     began_s = time.monotonic()
     stage.spark()
     await stage.create([operator_jobs.streamjob(_JOB)])
     await operator_api.until("it is Ready", lambda: _is_ready(stage, 1), _LIFE_S)
+    begin_scene()
     await stage.patch(_JOB, {"spec": {"image": "registry.example/clicks:1.5"}})
     await operator_api.until("it is changed", lambda: _is_ready(stage, 2), _LIFE_S)
+    begin_scene()
     await stage.patch(_JOB, {"spec": {"suspend": True}})
     await operator_api.until("it is suspended", lambda: _is_suspended(stage), _LIFE_S)
     status = stage.seen.status(_JOB)
     conditions = sorted(f"{c['type']} {c['status']} {c['reason']}" for c in status["conditions"])
     end = {"phase": status["phase"], "conditions": conditions, "objects": await _standing(stage)}
+    begin_scene()
     await stage.delete([_JOB])
     return {
         "end": end,
