@@ -8,6 +8,7 @@ and every call by itself, on the fake API server.
 import asyncio
 import contextlib
 import functools
+import random
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -17,8 +18,9 @@ from bench.operator_api import Body
 from bench.operator_stage import NAMESPACE
 from faults import proxy
 
+_CONFLICT = 409
 FAULTS: dict[str, proxy.Fault] = {
-    "409": proxy.Refuse(409, "Conflict"),
+    "409": proxy.Refuse(_CONFLICT, "Conflict"),
     "429": proxy.Refuse(429, "TooManyRequests", retry_after_s=1),
     "500": proxy.Refuse(500),
     "lost": proxy.Lose(done=False),
@@ -29,12 +31,13 @@ FAULTS: dict[str, proxy.Fault] = {
     "a cut watch": proxy.CutWatch(),
     "a forgotten watch": proxy.ForgetWatch(),
 }
-_EACH = {proxy.Stale: 2, proxy.CutWatch: 2, proxy.ForgetWatch: 2}  # every so many-th call that it can befall is harmed
-_EACH_CALL = 5
-_FOUND_BY = {proxy.Stale: "^GET (?!.*watch=)", proxy.CutWatch: "watch=", proxy.ForgetWatch: "watch="}
+_SHARE, _SHARE_OF_READS = 0.2, 0.5  # of the calls it can befall; drawn, for every n-th may be the same one of each look
+_SEED = 5
+_READS = {proxy.Stale: "^GET (?!.*watch=)", proxy.CutWatch: "watch=", proxy.ForgetWatch: "watch="}
+_CONFLICTS = "^(POST|PUT|PATCH|DELETE) "  # nobody is told of a conflict who only reads
 _MOST_CALLS = 2_000
 _MORE = 10  # calls at most, on average, for each that was harmed: most of a look is made again
-_LIFE_S, _GONE_S, _LOOK_S = 900.0, 120.0, 0.5
+_LIFE_S, _GONE_S, _LOOK_S, _CALM_S = 900.0, 120.0, 0.5, 12.0
 _NODES = 2
 _JOB = "life"
 _KINDS = {
@@ -62,7 +65,7 @@ async def _calm(stage: operator_stage.Stage) -> Body:
 
 
 async def _harmed(fault: proxy.Fault, stage: operator_stage.Stage, rules: Any = None) -> Body:
-    """A life in which every so many-th call is harmed."""
+    """A life in which many a call is harmed."""
     chosen = _rules(fault) if rules is None else rules
     async with proxy.Proxy(operator_killer.behind(stage.kubeconfig), chosen) as between:
         async with operator_process.running(operator_killer.start(stage, between)):
@@ -72,9 +75,11 @@ async def _harmed(fault: proxy.Fault, stage: operator_stage.Stage, rules: Any = 
 
 
 def _rules(fault: proxy.Fault) -> list[proxy.Rule]:
-    each = _EACH.get(type(fault), _EACH_CALL)
-    found_by = _FOUND_BY.get(type(fault), f"^(?!.*/leases/{operator_killer.LEAD})")
-    return [proxy.Rule(found_by, fault, kth=number) for number in range(each, _MOST_CALLS, each)]
+    dice, share = random.Random(_SEED), _SHARE_OF_READS if type(fault) in _READS else _SHARE
+    conflicts = isinstance(fault, proxy.Refuse) and fault.status == _CONFLICT
+    all_but_the_lead = f"^(?!.*/leases/{operator_killer.LEAD})"
+    found_by = _READS.get(type(fault), _CONFLICTS if conflicts else all_but_the_lead)
+    return [proxy.Rule(found_by, fault, kth=number) for number in range(1, _MOST_CALLS) if dice.random() < share]
 
 
 async def _killed(stage: operator_stage.Stage) -> Body:
@@ -103,7 +108,7 @@ async def _live(stage: operator_stage.Stage, begin_scene: Callable[[], object] =
     begin_scene()
     await stage.patch(_JOB, {"spec": {"suspend": True}})
     await operator_api.until("it is suspended", lambda: _is_suspended(stage), _LIFE_S)
-    status = stage.seen.status(_JOB)
+    status = await _settled(stage)
     conditions = sorted(f"{c['type']} {c['status']} {c['reason']}" for c in status["conditions"])
     end = {"phase": status["phase"], "conditions": conditions, "objects": await _standing(stage)}
     begin_scene()
@@ -127,6 +132,18 @@ def _is_ready(stage: operator_stage.Stage, attempt: int) -> bool:
 def _is_suspended(stage: operator_stage.Stage) -> bool:
     pods = [*stage.seen.of(_JOB, "driver"), *stage.seen.of(_JOB, "executor")]
     return stage.seen.status(_JOB).get("phase") == "Suspended" and all(pod.gone_s for pod in pods)
+
+
+async def _settled(stage: operator_stage.Stage) -> Body:
+    """The status once it stays as it is: who was killed just now has not said its last word."""
+    while True:
+        status = stage.seen.status(_JOB)
+        if not await operator_api.within(functools.partial(_says_more, stage, status), _CALM_S):
+            return status
+
+
+def _says_more(stage: operator_stage.Stage, than: Body) -> bool:
+    return stage.seen.status(_JOB) != than
 
 
 async def _standing(stage: operator_stage.Stage) -> list[str]:

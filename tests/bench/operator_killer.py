@@ -30,7 +30,6 @@ class Killer(proxy.Proxy):
         self.points: list[str] = []  # what it was about to do, or had just done
         self._in_turn = asyncio.Lock()
         self._armed, self._struck = asyncio.Event(), asyncio.Event()
-        self._again = False
         self._strikes: collections.Counter[str] = collections.Counter()
         self._victim: operator_process.Operator | None = None
 
@@ -48,18 +47,18 @@ class Killer(proxy.Proxy):
                 await self._struck.wait()
 
     async def _answer(self, asked: web.Request) -> web.StreamResponse:
-        if asked.method in _READS or await _is_of_the_lead(asked):
+        if asked.method in _READS or "dryRun" in asked.query or await _is_of_the_lead(asked):
             return await super()._answer(asked)
         async with self._in_turn:
             await self._armed.wait()
             what = scenes.kind(asked.method, asked.path)
-            if not self._again and self._strikes[what] >= _MOST.get(what, _MOST_ELSE):
+            if self._strikes[what] >= _MOST.get(what, _MOST_ELSE):
                 return await super()._answer(asked)
             return await self._strike(asked, what)
 
     async def _strike(self, asked: web.Request, what: str) -> web.StreamResponse:
         self._strikes[what] += 1
-        if not self._again:
+        if self._strikes[what] % 2:
             self._kill(f"before {what}")
             return await self._lose(asked, proxy.Lose(done=False))
         answer = await super()._answer(asked)
@@ -69,7 +68,6 @@ class Killer(proxy.Proxy):
     def _kill(self, point: str) -> None:
         assert self._victim is not None
         self.points.append(point)
-        self._again = not self._again
         self._armed.clear()
         self._victim.send(signal.SIGKILL)
         self._struck.set()
