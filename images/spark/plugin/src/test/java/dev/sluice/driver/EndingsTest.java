@@ -1,0 +1,20 @@
+package dev.sluice.driver;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+final class EndingsTest {
+    @Test
+    void aFailureIsToldByWhatWasThrownAndWhatCausedItInTheEnd() {
+        final String trace = "org.example.Wrapped: the job aborted\n\tat a.b(C.java:1)\nCaused by: org.example.Middle: x\n"
+                + "\tat d.e(F.java:2)\nCaused by: org.example.Root: the disk is full\n\t... 3 more\n";
+        assertEquals("org.example.Wrapped: the job aborted, caused by org.example.Root: the disk is full",
+                Endings.reason(trace));
+    }
+
+    @Test
+    void aFailureWithoutACauseIsOneLine() {
+        assertEquals("org.example.Root: the disk is full", Endings.reason("org.example.Root: the disk is full\n\tat a.b(C.java:1)"));
+    }
+}
