@@ -57,9 +57,9 @@ def _measure() -> dict[str, float]:
             with drivers.Driver(job, "new", new_agent.folder) as new:
                 new_agent.wait(_is_loaded, _PATIENCE_S)
                 written = _written(job, old_agent)
-                began = checkpoint.last("commits")
+                began, said = checkpoint.last("commits"), len(old_agent.states)
                 refused = sum(_is_refused(job, what, *unfit) for what, unfit in _UNFIT.items())
-                drains = sum(state["drain"]["state"] != "none" for _, state in old_agent.states[-1:])
+                drains = sum(state["drain"]["state"] != "none" for _, state in old_agent.states[said:])
                 old_agent.wait(checkpoint_stage.at_least(began + _BATCHES), _PATIENCE_S)
                 meanwhile = checkpoint.last("commits") - began
                 waits = all(one["phase"] == "gate" for one in new_agent.state["queries"])
