@@ -30,6 +30,13 @@ final class ExecutorEntry implements ExecutorPlugin {
     }
 
     @Override
+    public void onTaskStart() {
+        if (hands != null) {
+            hands.onTaskStart();
+        }
+    }
+
+    @Override
     public void shutdown() {
         if (hands != null) {
             hands.shutdown();
