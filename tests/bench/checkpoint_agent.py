@@ -48,7 +48,9 @@ def _measure() -> dict[str, float]:
     with checkpoint_stage.standing() as stage, fake_api.serving() as api:
         shared = beside.folder(stage.folder / "shared")
         beside.order(api, 1, gate={"open": True})
-        job = checkpoint_stage.job(stage, state="aggregation", trigger="200 milliseconds", master="local[2]")
+        job = checkpoint_stage.job(
+            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=checkpoint_stage.ALL_KEPT
+        )
         checkpoint = storage.Checkpoint.of(job)
         spans: dict[str, list[range]] = {"there": [], "killed": [], "frozen": []}
         with _agent(api, shared) as agent, drivers.Driver(job, "a", shared) as driver:

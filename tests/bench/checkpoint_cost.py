@@ -17,7 +17,6 @@ from plugin import agent, drivers, storage
 _TURNS, _BATCHES, _CATCH_UP = 10, 20, 3
 _WARM_BATCHES = 30
 _PATIENCE_S = 300
-_RETAINED = {"spark.sql.streaming.minBatchesToRetain": "2000"}  # their files' times are the measurement
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
@@ -40,7 +39,7 @@ def _measure() -> dict[str, float]:
     with checkpoint_stage.standing() as stage, contextlib.ExitStack() as stack:
         fake = stack.enter_context(agent.FakeAgent(stage.folder / "agent"))
         made = checkpoint_stage.job(
-            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=_RETAINED
+            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=checkpoint_stage.ALL_KEPT
         )
         on = stack.enter_context(_still(drivers.Driver(_at(made, "with"), "a", fake.folder)))
         off = stack.enter_context(_still(drivers.Driver(_at(made, "without"), "a", None, plugin={})))

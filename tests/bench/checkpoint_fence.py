@@ -67,9 +67,9 @@ def _rounds(s3a: bool) -> dict[str, float]:
         fake.wait(checkpoint_stage.at_least(2), _PATIENCE_S)
         for n in range(1, _AT_ONCE + 1):
             fake = stack.enter_context(agent.FakeAgent(job.out / f"agent-{n}"))
-            fake.order(gate={"open": False})
+            fake.order(gate={"open": False}, preload=True)
             new = stack.enter_context(drivers.Driver(job, f"driver-{n}", fake.folder))
-            fake.wait(lambda state: any(one["phase"] == "gate" for one in state["queries"]), _PATIENCE_S)
+            fake.wait(lambda state: "loaded" in state["warmUp"], _PATIENCE_S)
             total.update(_overtaken(old, fake, stage, checkpoint))
             old = new
         fake.order(drain={"id": "end", "timeoutMs": 60_000, "stop": True})

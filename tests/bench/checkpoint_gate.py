@@ -1,9 +1,11 @@
 """A new driver at its gate beside the old one: it writes nothing, and what does not fit is refused before any drain.
 
-The old driver commits 100 batches meanwhile; for a look at what the new one writes it is parked for a while.
+The old driver commits 100 batches meanwhile; for a look at what the new one writes it rests and stands still a while.
 """
 
 import dataclasses
+import os
+import signal
 import time
 
 from bench import checkpoint_stage, ledger, outcome
@@ -12,13 +14,14 @@ from plugin import agent, drivers, sinks, storage
 
 _BATCHES = 100
 _PATIENCE_S = 600
-_WATCHED_S = 12.0  # two loads of state
+_WATCHED_S = 12.0  # two loads of state, and what Spark does to state from time to time
+_SOON = {"spark.sql.streaming.stateStore.maintenanceInterval": "5s"}
 _UNFIT: dict[str, tuple[dict[str, object], str]] = {
     "source": ({"source": "rate"}, "from the sources ["),
     "schema": ({"key": "cast(id % 20 as string)"}, "does not fit the state"),
-    "partitions": ({"conf": {"spark.sql.shuffle.partitions": "3"}}, "its state has 2 partitions"),
+    "partitions": ({"conf": {**_SOON, "spark.sql.shuffle.partitions": "3"}}, "its state has 2 partitions"),
     "state format": (
-        {"conf": {"spark.sql.streaming.stateStore.checkpointFormatVersion": "1"}},
+        {"conf": {**_SOON, "spark.sql.streaming.stateStore.checkpointFormatVersion": "1"}},
         "its state has format 2",
     ),
 }
@@ -45,7 +48,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 def _measure() -> dict[str, float]:
     with checkpoint_stage.standing() as stage:
-        job = checkpoint_stage.job(stage, state="aggregation", master="local[2]")
+        job = checkpoint_stage.job(stage, state="aggregation", master="local[2]", conf=_SOON)
         checkpoint = storage.Checkpoint.of(job)
         with (
             agent.FakeAgent(job.out / "agent-old") as old_agent,
@@ -56,7 +59,7 @@ def _measure() -> dict[str, float]:
             new_agent.order(gate={"open": False}, warmUp=True, preload=True)
             with drivers.Driver(job, "new", new_agent.folder) as new:
                 new_agent.wait(_is_loaded, _PATIENCE_S)
-                written = _written(job, old_agent)
+                written = _written(old, old_agent)
                 began, said = checkpoint.last("commits"), len(old_agent.states)
                 refused = sum(_is_refused(job, what, *unfit) for what, unfit in _UNFIT.items())
                 drains = sum(state["drain"]["state"] != "none" for _, state in old_agent.states[said:])
@@ -79,16 +82,20 @@ def _is_loaded(state: agent.Document) -> bool:
     return "loaded" in state["warmUp"] and all(one["phase"] == "gate" for one in state["queries"])
 
 
-def _written(job: drivers.Job, old: agent.FakeAgent) -> int:
+def _written(driver: drivers.Driver, old: agent.FakeAgent) -> int:
     """Files the waiting driver wrote, changed or removed, seen while the old one rests."""
     old.order(drain={"id": "look", "timeoutMs": 60_000, "stop": False})
     old.wait(checkpoint_stage.drained("look", "quiet"))
-    before = checkpoint_stage.on_disk(job.out / "checkpoint")
+    os.kill(driver.jvm(), signal.SIGSTOP)
+    before = checkpoint_stage.on_disk(driver.job.out / "checkpoint")
     time.sleep(_WATCHED_S)
-    after = checkpoint_stage.on_disk(job.out / "checkpoint")
+    after = checkpoint_stage.on_disk(driver.job.out / "checkpoint")
+    os.kill(driver.jvm(), signal.SIGCONT)
     old.order(drain=None)
     old.wait(lambda state: state["drain"]["state"] == "none")
-    return len(set(before.items()) ^ set(after.items()))
+    changed = sorted({name for name, _ in set(before.items()) ^ set(after.items())})
+    print(f"written while waiting: {changed}", flush=True)
+    return len(changed)
 
 
 def _is_refused(job: drivers.Job, what: str, change: dict[str, object], sentence: str) -> bool:

@@ -19,6 +19,7 @@ from plugin import agent, broker, drivers, s3
 
 _SLICE_S = 3000.0
 _BEGAN_S = time.monotonic()
+ALL_KEPT = {"spark.sql.streaming.minBatchesToRetain": "2000"}  # where the times of their files are the measurement
 MASTER = "local[4]"  # Real-Time Mode runs the tasks of both stages at once
 
 
