@@ -23,13 +23,13 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     plugin = checkpoint_stage.once(book, "garbage for the plugin", _for_the_plugin)
     agent = checkpoint_stage.once(book, "garbage for the agent", _for_the_agent)
     table = outcome.Table(
-        "Nonsense, and whether it was refused with a sentence while batches went on",
+        "Nonsense: was it refused with a sentence, and did batches go on?",
         ("what", "to the plugin", "to the agent"),
         tuple(
             (
                 name,
                 *(
-                    "-" if name not in found else "refused" if found[name] else "NOT REFUSED"
+                    "-" if name not in found else "yes" if found[name] else "NO"
                     for found in (plugin, agent)
                 ),
             )
@@ -67,7 +67,7 @@ def _answers() -> dict[str, tuple[bytes, str]]:
         "a number too large": (body(b'{"version": 1, "serial": 1e400}'), "serial is"),
         "wrong types": (field(gate=[True]), "gate is an array"),
         "a drain without a name": (field(drain={"timeoutMs": 1}), "drain.id is none"),
-        "a drain for ever": (field(drain={"id": "x", "timeoutMs": 1 << 60, "stop": True}), "drain.timeoutMs"),
+        "a drain for ever": (field(drain={"id": "x", "timeoutMs": 1 << 60, "stop": True}), "timeoutMs is"),
         "too many executors": (field(executors={"total": 1_000_000}), "total is '1000000'"),
         "executors that are none": (field(executors={"decommission": [{}]}), "decommission is an object"),
     }

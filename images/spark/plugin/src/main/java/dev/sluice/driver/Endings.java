@@ -39,13 +39,19 @@ final class Endings extends SparkListener {
         }
     }
 
-    /** The first line of what was thrown, and of what caused it in the end. */
+    /** The first line of what was thrown, and of its last cause the last one: Python's traceback ends with the error. */
     static String reason(final String trace) {
-        final String[] lines = trace.strip().split("\\R");
-        String last = lines[0];
-        for (final String line : lines) {
-            last = line.startsWith(CAUSE) ? line.substring(CAUSE.length()) : last;
+        String first = null;
+        String last = "";
+        boolean isMessage = true;
+        for (final String line : trace.strip().split("\\R")) {
+            first = first == null ? line : first;
+            final boolean isCause = line.startsWith(CAUSE);
+            isMessage = (isMessage || isCause) && !line.startsWith("\t");
+            if (isMessage && !line.isBlank()) {
+                last = isCause ? line.substring(CAUSE.length()) : line;
+            }
         }
-        return last.equals(lines[0]) ? last : lines[0] + ", caused by " + last;
+        return last.equals(first) ? first : first + ", caused by " + last;
     }
 }
