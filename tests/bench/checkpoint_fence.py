@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import random
+import re
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ _ROUNDS, _AT_ONCE, _CONTROLS = 20, 5, 3
 _PATIENCE_S = 300
 _MASTER = "local-cluster[1,2,1024]"
 _NOT_REFERRED = (".crc", ".sst", ".tmp")  # what no reader finds: checksums, a state's tables without their list, parts
+_OF_FORMAT_2 = re.compile(r"state/.*/\d+_([0-9a-f-]{36})\.\w+")
 _PLAIN = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -95,7 +97,7 @@ def _overtaken(
     after = _files(old.job, stage)
     fake.order(drain=None)
     fake.wait(lambda state: state["drain"]["state"] == "none")
-    return {**_changes(old.job, before, after), "ended": int(ended)}
+    return {**_changes(old.job, checkpoint, before, after), "ended": int(ended)}
 
 
 @contextlib.contextmanager
@@ -131,20 +133,23 @@ def _files(job: drivers.Job, stage: checkpoint_stage.Stage) -> dict[str, str]:
     return sink | checkpoint_stage.on_disk(job.root())
 
 
-def _changes(job: drivers.Job, before: Files, after: Files) -> dict[str, int]:
+def _changes(job: drivers.Job, checkpoint: storage.Checkpoint, before: Files, after: Files) -> dict[str, int]:
     """What of the changed files somebody refers to, and what nobody does."""
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     referred = {f"sink/{file.relative_to(job.out / 'files0')}" for file in sinks.referred(job)}
-    landed = {name for name in changed if _is_referred(name, referred)}
+    commits = "".join(checkpoint.text(f"commits/{name}") for name in checkpoint.names("commits") if name.isdigit())
+    landed = {name for name in changed if _is_referred(name, referred, commits)}
     if landed:
         print(f"landed: {sorted(landed)}", flush=True)
     return {"landed": len(landed), "orphans": len(changed - landed)}
 
 
-def _is_referred(name: str, referred: set[str]) -> bool:
+def _is_referred(name: str, files_of_sink: set[str], commits: str) -> bool:
+    """State of format 2 is found by the id in its name, and that stands in the commit of its batch."""
     if name.startswith("sink/") and "/_spark_metadata/" not in name:
-        return name in referred
-    return not name.endswith(_NOT_REFERRED)
+        return name in files_of_sink
+    unique = _OF_FORMAT_2.fullmatch(name)
+    return unique[1] in commits if unique else not name.endswith(_NOT_REFERRED)
 
 
 def _control() -> dict[str, float]:
@@ -178,4 +183,4 @@ def _unfenced(old: drivers.Driver, stage: checkpoint_stage.Stage, checkpoint: st
                 os.kill(pid, signal.SIGSTOP)
             before = _files(old.job, stage)
         ended = old.end().startswith("failed")
-        return {**_changes(old.job, before, _files(old.job, stage)), "ended": int(ended)}
+        return {**_changes(old.job, checkpoint, before, _files(old.job, stage)), "ended": int(ended)}

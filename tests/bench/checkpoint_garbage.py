@@ -28,10 +28,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
         tuple(
             (
                 name,
-                *(
-                    "-" if name not in found else "yes" if found[name] else "NO"
-                    for found in (plugin, agent)
-                ),
+                *("-" if name not in found else "yes" if found[name] else "NO" for found in (plugin, agent)),
             )
             for name in dict.fromkeys([*plugin, *agent])
         ),

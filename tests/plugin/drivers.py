@@ -125,7 +125,10 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _is_java(pid: int) -> bool:
-    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "java"
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "java"
+    except (FileNotFoundError, ProcessLookupError):  # a Python worker, for one, ended meanwhile
+        return False
 
 
 def ids(folder: pathlib.Path) -> list[int]:
