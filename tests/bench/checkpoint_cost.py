@@ -17,6 +17,13 @@ from plugin import agent, drivers, storage
 _TURNS, _BATCHES, _CATCH_UP = 10, 20, 3
 _WARM_BATCHES = 30
 _PATIENCE_S = 300
+_STATE = "spark.sql.streaming.stateStore"
+_CONF = {  # what the plugin chooses for a new checkpoint, for both: this is not about stores of state
+    **checkpoint_stage.ALL_KEPT,
+    f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    f"{_STATE}.checkpointFormatVersion": "2",
+}
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
@@ -39,7 +46,7 @@ def _measure() -> dict[str, float]:
     with checkpoint_stage.standing() as stage, contextlib.ExitStack() as stack:
         fake = stack.enter_context(agent.FakeAgent(stage.folder / "agent"))
         made = checkpoint_stage.job(
-            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=checkpoint_stage.ALL_KEPT
+            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=_CONF
         )
         on = stack.enter_context(_still(drivers.Driver(_at(made, "with"), "a", fake.folder)))
         off = stack.enter_context(_still(drivers.Driver(_at(made, "without"), "a", None, plugin={})))
