@@ -34,8 +34,8 @@ def role(n: int) -> str:
     return str(wanted["roles"][n]) if wanted["roles"] else "runs"
 
 
-def source(spark: SparkSession, n: int) -> DataFrame:
-    """Rows with an id that counts from 0, and a time."""
+def source(spark: SparkSession, n: int, side: int = 0) -> DataFrame:
+    """Rows with an id that counts from 0, and a time; the other side of a join is told apart by its last row."""
     kind = wanted["source"]
     if kind == "rate":
         rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
@@ -50,7 +50,9 @@ def source(spark: SparkSession, n: int) -> DataFrame:
         return lines.select(parts[0].cast("long").alias("id"), f.timestamp_millis(parts[1].cast("long")).alias("time"))
     ticks = spark.readStream.format("dev.sluice.testing.TickSource").option("t0", wanted["t0_ms"])
     return (
-        ticks.option("rate", wanted["rate"]).option("most", IDLE_ROWS if role(n) == "idle" else wanted["most"]).load()
+        ticks.option("rate", wanted["rate"])
+        .option("most", (IDLE_ROWS if role(n) == "idle" else wanted["most"]) - side)
+        .load()
     )
 
 
@@ -64,7 +66,7 @@ def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
     if kind == "dedup":  # each number four times, a quarter of a second apart: most are doubles of an earlier batch
         return rows.select(f.expr("id div 200 * 50 + id % 50").alias("id")).dropDuplicates(["id"])
     if kind == "join":
-        return joined(rows, source(spark, n))
+        return joined(rows, source(spark, n, 1))
     if kind == "transformWithState":
         java = spark.sparkContext._jvm.dev.sluice.testing.RowCounter  # noqa: SLF001  # Python's needs pandas
         return DataFrame(java.count(rows._jdf, mode()), spark)  # noqa: SLF001
