@@ -36,9 +36,9 @@ def extra() -> pathlib.Path:
     return home() / "extra"
 
 
-def s3_server() -> pathlib.Path:
-    """The S3 the tests start; in a venv of its own, as its needs are not Spark's."""
-    return _s3_home() / "bin" / "moto_server"
+def s3_python() -> pathlib.Path:
+    """The Python that finds the S3 the tests start; in a venv of its own, as its needs are not Spark's."""
+    return _s3_home() / "bin" / "python"
 
 
 def _s3_home() -> pathlib.Path:

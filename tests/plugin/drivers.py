@@ -1,6 +1,7 @@
 """Starts users' applications on a real Spark with the plugin in it, and reads what they left on storage."""
 
 import collections
+import contextlib
 import dataclasses
 import json
 import os
@@ -30,9 +31,15 @@ class Job:
     queries: int = 1
     named: bool = True
     checkpoint: str | None = ""
+    engine: str = "MicroBatch"
     trigger: str = ""
     real_time: str = "15 seconds"
+    kafka: str = ""
+    topic: str = ""
+    key: str = "id % 20"
+    roles: tuple[str, ...] = ()
     sink_s: float = 0.0
+    row_ms: int = 0
     rate: int = 200
     most: int = 2**60
     conf: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -52,10 +59,11 @@ class Driver:
         job.out.mkdir(parents=True, exist_ok=True)
         self.log = job.out / f"{who}.log"
         wanted: dict[str, Any] = {**dataclasses.asdict(job), "out": str(job.out), "who": who}
-        extra = spark.extra().glob("*.jar") if (job.checkpoint or "").startswith("s3a:") else ()
+        extra = spark.extra().glob("*.jar") if job.kafka or (job.checkpoint or "").startswith("s3a:") else ()
         wanted["jars"] = [str(jar) for jar in (*JARS, *extra)]
         wanted["input"] = str(job.out / "input")
         wanted["conf"] = {**plugin, **job.conf}
+        wanted["engine"] = "RealTime" if job.sink == "lines" else job.engine
         if job.checkpoint == "":
             wanted["checkpoint"] = str(job.out / "checkpoint")
         env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
@@ -108,14 +116,19 @@ class Driver:
 
 def _descendants(pid: int) -> list[int]:
     found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += [int(child), *_descendants(int(child))]
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread, or all of it, ended meanwhile
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                for child in (task / "children").read_text().split():
+                    found += [int(child), *_descendants(int(child))]
     return found
 
 
 def _is_java(pid: int) -> bool:
-    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "java"
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "java"
+    except (FileNotFoundError, ProcessLookupError):  # a Python worker, for one, ended meanwhile
+        return False
 
 
 def ids(folder: pathlib.Path) -> list[int]:

@@ -139,6 +139,19 @@ def test_a_query_without_data_is_quiet_at_once(fake_agent, tmp_path):
     assert_at_rest(job)
 
 
+@pytest.mark.matrix
+def test_a_real_time_query_that_was_parked_for_long_stops_as_cleanly(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", sink="lines", master="local[4]", real_time="5 seconds")
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        fake_agent.wait(at_least(0), 300)
+        fake_agent.order(drain={"id": "long", "timeoutMs": 30_000, "stop": False})
+        fake_agent.wait(lambda state: state["drain"]["state"] == "quiet")
+        time.sleep(5)  # the empty batches that Spark still runs fill the queue to the thread that writes their log
+        fake_agent.order(drain={"id": "long", "timeoutMs": 30_000, "stop": True})
+        assert driver.end() == "ended"
+    assert_at_rest(job)
+
+
 def test_a_real_time_batch_is_ended_by_its_clock(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", sink="lines", master="local[4]", real_time="15 seconds")
     for who in "ab":

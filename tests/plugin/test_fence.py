@@ -41,3 +41,25 @@ def test_a_frozen_driver_and_its_executors_change_nothing_after_a_higher_epoch(m
         ending = old.end(120)
     assert ending.startswith("failed")
     assert files(job.root()) == before
+
+
+@pytest.mark.matrix
+def test_tasks_whose_state_was_loaded_at_the_gate_are_fenced_like_all_others(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", state="dedup", sink="file", row_ms=20, master="local-cluster[1,2,1024]")
+    with agent.FakeAgent(tmp_path / "new-agent") as new_agent, drivers.Driver(job, "a", fake_agent.folder) as old:
+        fake_agent.wait(at_least(2), 300)
+        new_agent.order(gate={"open": False}, preload=True)
+        with drivers.Driver(job, "b", new_agent.folder) as new:
+            new_agent.wait(lambda state: "loaded 1 operators' state" in state["warmUp"], 300)
+            fake_agent.order(drain={"id": "over", "timeoutMs": 60_000, "stop": True})
+            assert old.end() == "ended"
+            new_agent.order(gate={"open": True})
+            new_agent.wait(at_least(drivers.last_ids(job.root())[1] + 2), 300)
+            begun = drivers.last_ids(job.root())[0]
+            new.until(lambda: drivers.last_ids(job.root())[0] > begun)
+            higher = job.root() / "_sluice" / "epochs" / "99"
+            higher.touch()
+            assert new.end().startswith("failed")
+            assert "epoch 99 has taken the checkpoint" in new.log.read_text()
+    late = [file for file in (job.root() / "state").rglob("*") if file.stat().st_mtime > higher.stat().st_mtime]
+    assert [file.name for file in late if file.is_file() and file.suffix not in (".crc", ".sst", ".tmp")] == []

@@ -1,6 +1,9 @@
 package dev.sluice.checkpoint;
 
 import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
@@ -11,8 +14,11 @@ public final class Fence {
     /** The epoch that goes with {@link #ROOT}. */
     public static final String EPOCH = "spark.sluice.checkpoint.epoch";
 
+    /** What tasks of this JVM have said: a state loaded at the gate keeps the configuration it was loaded with. */
+    private static final Map<String, Long> STARTED = new ConcurrentHashMap<>();
+
     private final Epochs epochs;
-    private final long own;
+    private final LongSupplier own;
 
     /**
      * The fence of one writer.
@@ -21,6 +27,10 @@ public final class Fence {
      * @param own the epoch it took
      */
     public Fence(final Epochs epochs, final long own) {
+        this(epochs, () -> own);
+    }
+
+    private Fence(final Epochs epochs, final LongSupplier own) {
         this.epochs = epochs;
         this.own = own;
     }
@@ -28,7 +38,26 @@ public final class Fence {
     /** The fence of a task: what its query wrote into the configuration at go; null where there is none. */
     static Fence ofTask(final Configuration conf) {
         final String root = conf.get(ROOT);
-        return root == null ? null : new Fence(new Epochs(new Path(root), conf), conf.getLong(EPOCH, 0));
+        if (root == null) {
+            return null;
+        }
+        final long epoch = conf.getLong(EPOCH, 0);
+        return new Fence(new Epochs(new Path(root), conf), epoch == 0 ? () -> STARTED.getOrDefault(root, 0L) : () -> epoch);
+    }
+
+    /**
+     * A task of a query that has passed its gate runs in this JVM.
+     *
+     * @param root the query's checkpoint
+     * @param epoch the one it took
+     */
+    public static void started(final String root, final long epoch) {
+        STARTED.merge(root, epoch, Math::max);
+    }
+
+    /** Whether the query has not passed its gate: what it would tidy up is another's. */
+    boolean waits() {
+        return own.getAsLong() == 0;
     }
 
     /**
@@ -39,14 +68,18 @@ public final class Fence {
      * @throws FencedException when a higher epoch stands, or none can be seen: who cannot look must not write
      */
     public void pass(final String verb, final Path path) {
+        final long epoch = own.getAsLong();
+        if (epoch == 0) {
+            throw new FencedException("a query that waits at its gate may not " + verb + " " + path);
+        }
         final long highest;
         try {
             highest = epochs.highest();
         } catch (final IOException e) {
-            throw new FencedException("cannot see whether epoch " + own + " may still " + verb + " " + path + ": " + e);
+            throw new FencedException("cannot see whether epoch " + epoch + " may still " + verb + " " + path + ": " + e);
         }
-        if (highest > own) {
-            throw new FencedException("epoch " + own + " may not " + verb + " " + path + ": epoch " + highest
+        if (highest > epoch) {
+            throw new FencedException("epoch " + epoch + " may not " + verb + " " + path + ": epoch " + highest
                     + " has taken the checkpoint");
         }
     }

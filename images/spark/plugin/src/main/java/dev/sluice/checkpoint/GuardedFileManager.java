@@ -44,6 +44,9 @@ public final class GuardedFileManager implements CheckpointFileManager {
         if (isOfQuery && OFFSETS.equals(path.getParent().getName())) {
             return offsets(guard, query, path, overwrite);
         }
+        if (waits(query, path)) {
+            throw new FencedException("a query that waits at its gate may not write " + path);
+        }
         final Fence fence = fence(query);
         if (isOfQuery && COMMITS.equals(path.getParent().getName())) {
             final long batch = Long.parseLong(path.getName());
@@ -85,6 +88,11 @@ public final class GuardedFileManager implements CheckpointFileManager {
         return query == null ? ofTask : query.fence;
     }
 
+    /** Only our own comparison writes there before go, beside what is Spark's. */
+    private static boolean waits(final Query query, final Path path) {
+        return query != null && query.fence == null && !path.toString().startsWith(query.spark().root() + "/_sluice/");
+    }
+
     private static boolean isBatch(final Path path) {
         return path.depth() > 2 && path.getName().chars().allMatch(c -> c >= '0' && c <= '9');
     }
@@ -120,7 +128,11 @@ public final class GuardedFileManager implements CheckpointFileManager {
     @Override
     public void delete(final Path path) {
         final Guard guard = Guard.current();
-        final Fence fence = fence(guard == null ? null : queryOf(guard, path));
+        final Query query = guard == null ? null : queryOf(guard, path);
+        final Fence fence = fence(query);
+        if (fence == null ? waits(query, path) : fence.waits()) {
+            return; // state loaded at the gate has a maintenance thread, too; the driver that runs tidies up
+        }
         if (fence != null) {
             // The one who took over may be reading what an old maintenance thread finds superfluous.
             fence.pass("delete", path);

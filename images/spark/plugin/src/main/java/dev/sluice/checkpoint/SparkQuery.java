@@ -4,9 +4,12 @@ import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.TERMINATED$;
 
 /** Spark's query object, as gate and drain see it. */
 public final class SparkQuery implements Query.Spark {
+    private static final long RUN_OUT_MS = 10_000;
+
     private final StreamExecution execution;
     private final Path root;
 
@@ -63,6 +66,9 @@ public final class SparkQuery implements Query.Spark {
 
     @Override
     public void stop() {
+        if (isRealTime()) {
+            runOut();
+        }
         try {
             execution.stop();
         } catch (final IllegalStateException e) {
@@ -72,6 +78,19 @@ public final class SparkQuery implements Query.Spark {
             }
         } catch (final TimeoutException e) {
             throw new IllegalStateException("query '" + name() + "' did not stop in time", e);
+        }
+    }
+
+    /**
+     * A Real-Time query hands its log to a thread of its own, and while we park that one it waits to hand on more: an interrupt
+     * there is a failure to Spark. So it is told that it has ended, which lets both threads come to their end by themselves.
+     */
+    private void runOut() {
+        execution.state().set(TERMINATED$.MODULE$);
+        try {
+            execution.queryExecutionThread().join(RUN_OUT_MS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -49,6 +49,7 @@ public final class ManagedDriver implements DriverPlugin {
         guard.install();
         spark.addSparkListener(new BatchListener(measures));
         spark.addSparkListener(proof);
+        spark.addSparkListener(new Endings(guard, this::changed));
         shutdown.install();
         conversation.start();
         // Last: until here a failure leaves a driver that never heard of us.

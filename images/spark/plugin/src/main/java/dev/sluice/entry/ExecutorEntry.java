@@ -24,8 +24,16 @@ final class ExecutorEntry implements ExecutorPlugin {
             made.init(context, fromDriver);
             hands = made;
         } catch (final Exception | LinkageError e) {
-            // The executor works on without: what needs it (ending a Real-Time batch early) then times out, and says so.
+            // The executor works on without: what needs it (ending a Real-Time batch early, writing state that was loaded at
+            // the gate) then fails, and says so.
             LOG.warn("Sluice could not start in this executor", e);
+        }
+    }
+
+    @Override
+    public void onTaskStart() {
+        if (hands != null) {
+            hands.onTaskStart();
         }
     }
 

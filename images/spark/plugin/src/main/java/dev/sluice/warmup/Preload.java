@@ -1,5 +1,6 @@
 package dev.sluice.warmup;
 
+import dev.sluice.checkpoint.Fence;
 import dev.sluice.checkpoint.Leaves;
 import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.checkpoint.SparkQuery;
@@ -49,6 +50,8 @@ public final class Preload {
      */
     public String run(final SparkQuery waiting) throws IOException {
         final SparkSession session = SparkAdmission.sessionFor(waiting);
+        // Executors keep what they load, and this configuration with it: its epoch comes with the first task after go.
+        session.sessionState().conf().setConfString(Fence.ROOT, waiting.root().toString());
         final CommitLog log = new CommitLog(session, new Path(waiting.root(), "commits").toString(), true);
         final scala.Option<scala.Tuple2<Object, CommitMetadataBase>> last = log.getLatest();
         if (last.isEmpty()) {

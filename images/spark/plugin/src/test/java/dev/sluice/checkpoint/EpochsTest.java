@@ -67,6 +67,23 @@ final class EpochsTest {
     }
 
     @Test
+    void stateLoadedAtTheGateMayBeWrittenOnceATaskHasSaidTheEpoch() throws IOException {
+        final Configuration loaded = new Configuration(false);
+        loaded.set(Fence.ROOT, root.toString());
+        final Fence fence = Fence.ofTask(loaded);
+        epochs.take(3);
+        assertTrue(fence.waits());
+        final Path state = new Path(root, "state/0/0/5.zip");
+        final FencedException waiting = assertThrows(FencedException.class, () -> fence.pass("write", state));
+        assertEquals("a query that waits at its gate may not write " + state, waiting.getMessage());
+        Fence.started(root.toString(), 3);
+        assertFalse(fence.waits());
+        fence.pass("write", state);
+        epochs.take(4);
+        assertThrows(FencedException.class, () -> fence.pass("write", state));
+    }
+
+    @Test
     void aGateTakesTheOrderedEpochOrTheNextFreeOne() throws IOException {
         final Gate unordered = new Gate(false, 0);
         final Query first = new Query(new FakeSpark(root.toString()));

@@ -1,0 +1,133 @@
+"""The real agent killed 20 times, and frozen: no batch is lost, and none takes longer for it.
+
+Batches with the agent there and without it take turns in one driver, so the machine's moods meet both.
+"""
+
+import contextlib
+import pathlib
+import signal
+import statistics
+import subprocess
+from collections.abc import Callable, Iterator
+
+from agent import fake_api
+from bench import checkpoint_stage, ledger, outcome
+from plugin import beside, drivers, sinks, storage
+
+_KILLS, _FREEZES = 20, 10
+_BATCHES = 8
+_WARM_BATCHES = 20
+_PATIENCE_S = 300
+
+
+def run(book: ledger.Ledger) -> outcome.Outcome:
+    """Once."""
+    found = checkpoint_stage.once(book, "agent away", _measure)
+    whens = {"there": "there", "killed": f"killed {_KILLS} times", "frozen": f"frozen {_FREEZES} times"}
+    rows = tuple(
+        (said, *(f"{found[f'{when}_{part}']:.0f}" for part in ("batches", "median_ms", "p90_ms", "longest_ms")))
+        for when, said in whens.items()
+    )
+    table = outcome.Table(
+        f"Batches while the agent is there, dead or frozen, {_BATCHES} at a time in turns",
+        ("agent", "batches", "median ms", "p90 ms", "longest ms"),
+        rows,
+    )
+    bars = [
+        outcome.Bar("agent-batches-lost", found["lost"], 0),
+        outcome.Bar("agent-rows-lost-or-repeated", found["rows_wrong"], 0),
+    ]
+    for when in ("killed", "frozen"):
+        for part in ("median_ms", "p90_ms"):
+            ratio = found[f"{when}_{part}"] / found[f"there_{part}"]
+            bars.append(outcome.Bar(f"agent-{when}-batch-{part[:-3]}-ratio", ratio, 1.1))
+    return outcome.Outcome((table,), tuple(bars))
+
+
+def _measure() -> dict[str, float]:
+    with checkpoint_stage.standing() as stage, fake_api.serving() as api:
+        shared = beside.folder(stage.folder / "shared")
+        beside.order(api, 1, gate={"open": True})
+        job = checkpoint_stage.job(
+            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=checkpoint_stage.ALL_KEPT
+        )
+        checkpoint = storage.Checkpoint.of(job)
+        spans: dict[str, list[range]] = {"there": [], "killed": [], "frozen": []}
+        with _agent(api, shared) as agent, drivers.Driver(job, "a", shared) as driver:
+            _batches(driver, checkpoint, _WARM_BATCHES)
+            for n in range(_KILLS):
+                spans["there"].append(_batches(driver, checkpoint, _BATCHES))
+                agent.kill()
+                spans["killed"].append(_batches(driver, checkpoint, _BATCHES))
+                beside.forget(api)
+                agent.start()
+                driver.until(lambda: _is_heard(api), _PATIENCE_S)
+                if n < _FREEZES:
+                    spans["there"].append(_batches(driver, checkpoint, _BATCHES))
+                    agent.process.send_signal(signal.SIGSTOP)
+                    spans["frozen"].append(_batches(driver, checkpoint, _BATCHES))
+                    agent.process.send_signal(signal.SIGCONT)
+            took_ms = _took_ms(job)
+            beside.order(api, 2, gate={"open": True}, drain={"id": "end", "timeoutMs": 60_000, "stop": True})
+            driver.end()
+        begun, ended = checkpoint.last_ids()
+        rows = sinks.judge(job, checkpoint.consumed(job.source))
+        calls = [call["batch"] for call in drivers.calls(job.out)]
+        lost = len(set(range(ended + 1)) - set(calls)) + (begun != ended)
+        return {"lost": lost, "rows_wrong": rows.missing + rows.repeated, **_figures(spans, took_ms)}
+
+
+class _Agent:
+    """One process after another."""
+
+    def __init__(self, begin: Callable[[], "subprocess.Popen[str]"]) -> None:
+        self._begin = begin
+        self.start()
+
+    def start(self) -> None:
+        self.process = self._begin()
+
+    def kill(self) -> None:
+        beside.kill(self.process)
+
+
+@contextlib.contextmanager
+def _agent(api: fake_api.FakeApi, shared: pathlib.Path) -> Iterator[_Agent]:
+    made = _Agent(lambda: beside.start(api, shared))
+    try:
+        yield made
+    finally:
+        made.kill()
+
+
+def _batches(driver: drivers.Driver, checkpoint: storage.Checkpoint, count: int) -> range:
+    """So many whole batches from now on."""
+    first = checkpoint.last("offsets") + 1
+    driver.until(lambda: checkpoint.last("commits") >= first + count - 1, _PATIENCE_S)
+    return range(first, first + count)
+
+
+def _is_heard(api: fake_api.FakeApi) -> bool:
+    """The new agent has heard the plugin, and said so."""
+    said = api.said_by(beside.POD)
+    return said.get("phase") == "Running" and bool(said["queries"])
+
+
+def _took_ms(job: drivers.Job) -> dict[int, float]:
+    """From a batch's offsets to its commit, as their files say."""
+    began, ended = (
+        {n: (job.root() / log / str(n)).stat().st_mtime for n in drivers.ids(job.root() / log)}
+        for log in ("offsets", "commits")
+    )
+    return {n: (at_s - began[n]) * 1000 for n, at_s in ended.items() if n in began}
+
+
+def _figures(spans: dict[str, list[range]], took_ms: dict[int, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for when, ranges in spans.items():
+        values = sorted(took_ms[n] for span in ranges for n in span if n in took_ms)
+        found[f"{when}_batches"] = len(values)
+        found[f"{when}_median_ms"] = statistics.median(values)
+        found[f"{when}_p90_ms"] = values[len(values) * 9 // 10]
+        found[f"{when}_longest_ms"] = values[-1]
+    return found

@@ -1,0 +1,95 @@
+"""What gate, drain, fence and measuring cost a job of 200 ms batches: with and without the plugin, taking turns.
+
+Two drivers of the same job; while one runs 20 batches the other stands still. The first batches after standing still
+catch up and are left out. The noise is how far the turns of the plain driver lie apart.
+"""
+
+import contextlib
+import dataclasses
+import os
+import signal
+import statistics
+from collections.abc import Iterator
+
+from bench import checkpoint_stage, ledger, outcome
+from plugin import agent, drivers, storage
+
+_TURNS, _BATCHES, _CATCH_UP = 10, 20, 3
+_WARM_BATCHES = 30
+_PATIENCE_S = 300
+_STATE = "spark.sql.streaming.stateStore"
+_CONF = {  # what the plugin chooses for a new checkpoint, for both: this is not about stores of state
+    **checkpoint_stage.ALL_KEPT,
+    f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    f"{_STATE}.checkpointFormatVersion": "2",
+}
+
+
+def run(book: ledger.Ledger) -> outcome.Outcome:
+    """Once."""
+    found = checkpoint_stage.once(book, "cost", _measure)
+    table = outcome.Table(
+        f"{_TURNS * _BATCHES} batches with and {_TURNS * _BATCHES} without the plugin, in turns of {_BATCHES}",
+        ("", "figure"),
+        tuple((name.replace("_", " "), f"{value:.4g}") for name, value in found.items()),
+    )
+    bars = (
+        outcome.Bar("plugin-batch-slower-beyond-noise", found["slower"] - found["noise"], 0),
+        outcome.Bar("own-share-of-batch", found["own_share"], 0.01),
+        outcome.Bar("own-ms-a-batch", found["own_ms"], 1.0),
+    )
+    return outcome.Outcome((table,), bars)
+
+
+def _measure() -> dict[str, float]:
+    with checkpoint_stage.standing() as stage, contextlib.ExitStack() as stack:
+        fake = stack.enter_context(agent.FakeAgent(stage.folder / "agent"))
+        made = checkpoint_stage.job(
+            stage, state="aggregation", trigger="200 milliseconds", master="local[2]", conf=_CONF
+        )
+        on = stack.enter_context(_still(drivers.Driver(_at(made, "with"), "a", fake.folder)))
+        off = stack.enter_context(_still(drivers.Driver(_at(made, "without"), "a", None, plugin={})))
+        turns: dict[str, list[list[float]]] = {"with": [], "without": []}
+        for _ in range(_TURNS):
+            turns["with"].append(_turn(on))
+            turns["without"].append(_turn(off))
+        own_us = [(batch["ownUs"], batch["batchMs"]) for batch in fake.batches[_WARM_BATCHES:] if batch["rows"]]
+    medians = {name: statistics.median(ms for turn in spans for ms in turn) for name, spans in turns.items()}
+    plain = [statistics.median(turn) for turn in turns["without"]]
+    return {
+        "with_ms": medians["with"], "without_ms": medians["without"],
+        "slower": medians["with"] / medians["without"] - 1,
+        "noise": statistics.quantiles(plain, n=4)[2] / statistics.quantiles(plain, n=4)[0] - 1,
+        "own_share": statistics.median(us / 1000 / max(1, ms) for us, ms in own_us),
+        "own_ms": statistics.median(us / 1000 for us, _ in own_us),
+        "own_longest_ms": max(us / 1000 for us, _ in own_us),
+    }  # fmt: skip
+
+
+def _at(job: drivers.Job, name: str) -> drivers.Job:
+    return dataclasses.replace(job, out=job.out / name)
+
+
+@contextlib.contextmanager
+def _still(driver: drivers.Driver) -> Iterator[drivers.Driver]:
+    """A driver that is warm, and stands still."""
+    with driver:
+        checkpoint = storage.Checkpoint.of(driver.job)
+        driver.until(lambda: checkpoint.last("commits") >= _WARM_BATCHES, _PATIENCE_S)
+        os.kill(driver.jvm(), signal.SIGSTOP)
+        yield driver
+
+
+def _turn(driver: drivers.Driver) -> list[float]:
+    """Lets it run so many batches; how long each took, from its offsets to its commit."""
+    checkpoint = storage.Checkpoint.of(driver.job)
+    first = checkpoint.last("offsets") + 1 + _CATCH_UP
+    os.kill(driver.jvm(), signal.SIGCONT)
+    driver.until(lambda: checkpoint.last("commits") >= first + _BATCHES, _PATIENCE_S)
+    os.kill(driver.jvm(), signal.SIGSTOP)
+    written = {
+        log: {n: (driver.job.root() / log / str(n)).stat().st_mtime for n in range(first, first + _BATCHES)}
+        for log in ("offsets", "commits")
+    }
+    return [(written["commits"][n] - written["offsets"][n]) * 1000 for n in range(first, first + _BATCHES)]
