@@ -101,7 +101,7 @@ def _effort(args: Args, tasks: int) -> search.Effort:
     if args.level == "fast":
         return search.Effort(np.array([0.2, 0.05]), np.array([1.0, 1.0]), 8 if starts > 4 else 10, starts)
     heats, bulks = np.array([0.3, 0.2, 0.12, 0.07, 0.04]), np.array([2.0, 1.0, 0.5, 1.0, 1.0])
-    return search.Effort(heats, bulks, 20 if starts > 4 else 54, starts)
+    return search.Effort(heats, bulks, 16 if starts > 4 else 64, starts)
 
 
 _WARM = search.Effort(np.array([0.05]), np.array([1.0]), 20, 1)
