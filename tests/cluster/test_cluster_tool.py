@@ -132,7 +132,10 @@ def blob(layout, content):
 def layout_of(folder, layers):
     config = blob(folder, b"{}")
     manifest = {"config": {"digest": config}, "layers": [{"digest": blob(folder, layer)} for layer in layers]}
-    index = {"manifests": [{"digest": blob(folder, json.dumps(manifest).encode())}]}
+    earlier = json.loads((folder / "index.json").read_text())["manifests"] if (folder / "index.json").exists() else []
+    named = {"annotations": {"org.opencontainers.image.ref.name": "dev"}}
+    now = {"digest": blob(folder, json.dumps(manifest).encode()), **named}
+    index = {"manifests": [*({"digest": build["digest"]} for build in earlier), now]}
     (folder / "index.json").write_text(json.dumps(index))
     (folder / "oci-layout").write_text("{}")
     return folder
@@ -154,9 +157,11 @@ def test_only_the_layers_that_a_node_lacks_are_sent(tmp_path):
 
 
 def test_layers_of_earlier_builds_are_dropped(tmp_path):
+    layout_of(tmp_path / "image", [b"base", b"code of yesterday"])
     layout = layout_of(tmp_path / "image", [b"base", b"code"])
     old = blob(layout, b"code of yesterday").removeprefix("sha256:")
     oci.prune(layout)
+    assert len(json.loads((layout / "index.json").read_text())["manifests"]) == 1
     assert not (layout / "blobs" / "sha256" / old).exists()
     assert len(list((layout / "blobs" / "sha256").iterdir())) == len(oci.digests(layout))
 

@@ -5,6 +5,8 @@ import pathlib
 import tarfile
 from typing import IO, Any
 
+_NAME = "org.opencontainers.image.ref.name"
+
 
 def _blob(layout: pathlib.Path, digest: str) -> pathlib.Path:
     return layout / "blobs" / digest.replace(":", "/")
@@ -21,7 +23,12 @@ def digests(layout: pathlib.Path) -> list[str]:
 
 
 def prune(layout: pathlib.Path) -> None:
-    """Drops the blobs of earlier builds."""
+    """Drops earlier builds, which a push leaves in the index without a name, and their blobs."""
+    index = _read(layout / "index.json")
+    index["manifests"] = [build for build in index["manifests"] if _NAME in build.get("annotations", {})]
+    part = layout / "index.part"
+    part.write_text(json.dumps(index))
+    part.replace(layout / "index.json")
     wanted = {_blob(layout, digest) for digest in digests(layout)}
     for blob in (layout / "blobs" / "sha256").iterdir():
         if blob not in wanted:
