@@ -69,7 +69,7 @@ def namespace(kube: target.Target, request: pytest.FixtureRequest) -> Iterator[s
 def after_the_demo(kube: target.Target) -> Iterator[None]:
     """The demo's job runs on when it has been shown; it would take the CPU of the tests after it."""
     yield
-    kube.kubectl("delete", "namespace", "demo", "--ignore-not-found")
+    kube.kubectl("delete", "namespace", "demo", "--ignore-not-found", "--wait=false")
 
 
 @pytest.fixture(scope="session")

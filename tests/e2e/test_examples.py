@@ -1,7 +1,7 @@
 """Each of crds/examples as a user would run it: applied, Ready, rows, executors where the plan said, and gone again.
 
-Two at a time, for a machine of two cores. The whole life (suspend, resume, change) is led by three that differ in what
-it depends on: `wordcount` (Python, state on a volume), `relay` (Kafka, the checkpoint on S3) and `averages` (a jar).
+Two at a time, for a machine of two cores. The whole life (suspend, resume, change) is led by two that differ in what
+it depends on: `wordcount` (state, on a volume) and `relay` (Kafka, the checkpoint on S3).
 The others run the same operator code with other pipelines, so there it is enough that they run and go; all of them
 lead it in `make bench NAME=operator`, which sets `SLUICE_WHOLE_LIFE`.
 """
@@ -17,7 +17,7 @@ from sluice.values import names, streamjob
 from testbed import images
 
 PAIRS = [("wordcount", "relay"), ("averages", "grep"), ("topk", "windowed"), ("yahoo", "relay-realtime")]
-WHOLE_LIFE = ("wordcount", "relay", "averages")
+WHOLE_LIFE = ("wordcount", "relay")
 ALL = "SLUICE_WHOLE_LIFE" in os.environ
 PATIENCE_S = streamjobs.DEADLINE_S
 
