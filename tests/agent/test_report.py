@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent import loops, plugin
-from sluice_agent import batches, board, heard, orders, report, tally
+from agent import plugin
+from sluice_agent import batches, heard, orders, report, tally
 
 GATE, RUNNING = plugin.query(phase="gate", epoch=0, committed=-1), plugin.query()
 
@@ -16,15 +16,6 @@ def now():
 @pytest.fixture
 def states(now):
     return heard.Heard(lambda: now[0])
-
-
-@pytest.fixture
-def on(states):
-    async def make():
-        return board.Board(states.ring)
-
-    with loops.Loop() as loop:
-        yield loop.run(make())
 
 
 @pytest.fixture

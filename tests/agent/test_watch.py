@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from agent import fake_api, loops
+from agent import fake_api
 from agent.plugin import state
-from sluice_agent import board, client, heard, settings, watch
+from sluice_agent import client, heard, settings, watch
 
 POD = "clicks-5f3a9c-1"
 TEMPLATE = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "executor"}]}}
@@ -24,15 +24,6 @@ def api():
 @pytest.fixture
 def states():
     return heard.Heard(time.monotonic)
-
-
-@pytest.fixture
-def on(states):
-    async def make():
-        return board.Board(states.ring)
-
-    with loops.Loop() as loop:
-        yield loop.run(make())
 
 
 @pytest.fixture

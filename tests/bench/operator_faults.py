@@ -10,27 +10,13 @@ import contextlib
 import functools
 import random
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from bench import ledger, operator_api, operator_jobs, operator_killer, operator_process, operator_stage, outcome
 from bench.operator_api import Body
 from bench.operator_stage import NAMESPACE
 from faults import proxy
 
-_CONFLICT = 409
-FAULTS: dict[str, proxy.Fault] = {
-    "409": proxy.Refuse(_CONFLICT, "Conflict"),
-    "429": proxy.Refuse(429, "TooManyRequests", retry_after_s=1),
-    "500": proxy.Refuse(500),
-    "lost": proxy.Lose(done=False),
-    "lost but done": proxy.Lose(done=True),
-    "hung": proxy.Hang(60.0),
-    "hung but done": proxy.Hang(60.0, done=True),
-    "stale": proxy.Stale(),
-    "a cut watch": proxy.CutWatch(),
-    "a forgotten watch": proxy.ForgetWatch(),
-}
 _SHARE, _SHARE_OF_READS = 0.2, 0.5  # of the calls it can befall; drawn, for every n-th may be the same one of each look
 _SEED = 5
 _READS = {proxy.Stale: "^GET (?!.*watch=)", proxy.CutWatch: "watch=", proxy.ForgetWatch: "watch="}
@@ -51,23 +37,18 @@ _NOT_OURS = ("configmaps kube-root-ca.crt", "serviceaccounts default", f"leases 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """A calm life, one among kills, one for each fault."""
-    calm = book.once("life calm", lambda: operator_stage.play(_NODES, _calm))
+    calm = book.once("life calm", lambda: operator_stage.play(_NODES, functools.partial(_lived, rules=())))
     killed = book.once("life killed", lambda: operator_stage.play(_NODES, _killed))
     harmed = {}
-    for name, fault in FAULTS.items():
-        play = functools.partial(operator_stage.play, _NODES, functools.partial(_harmed, fault))
-        harmed[name] = book.once(f"life {name}", play)
+    for name, fault in proxy.FAULTS.items():
+        part = functools.partial(_lived, rules=_rules(fault))
+        harmed[name] = book.once(f"life {name}", functools.partial(operator_stage.play, _NODES, part))
     return _of_kills(calm, killed) + _of_faults(calm, harmed)
 
 
-async def _calm(stage: operator_stage.Stage) -> Body:
-    return await _harmed(proxy.Stale(), stage, rules=())
-
-
-async def _harmed(fault: proxy.Fault, stage: operator_stage.Stage, rules: Any = None) -> Body:
-    """A life in which many a call is harmed."""
-    chosen = _rules(fault) if rules is None else rules
-    async with proxy.Proxy(operator_killer.behind(stage.kubeconfig), chosen) as between:
+async def _lived(stage: operator_stage.Stage, rules: Iterable[proxy.Rule]) -> Body:
+    """A life among what the rules do to its calls."""
+    async with proxy.Proxy(operator_killer.behind(stage.kubeconfig), rules) as between:
         async with operator_process.running(operator_killer.start(stage, between)):
             found = await _live(stage)
         harmed = sum(entry.fault is not None for entry in between.log)
@@ -76,7 +57,7 @@ async def _harmed(fault: proxy.Fault, stage: operator_stage.Stage, rules: Any = 
 
 def _rules(fault: proxy.Fault) -> list[proxy.Rule]:
     dice, share = random.Random(_SEED), _SHARE_OF_READS if type(fault) in _READS else _SHARE
-    conflicts = isinstance(fault, proxy.Refuse) and fault.status == _CONFLICT
+    conflicts = fault == proxy.CONFLICT
     all_but_the_lead = f"^(?!.*/leases/{operator_killer.LEAD})"
     found_by = _READS.get(type(fault), _CONFLICTS if conflicts else all_but_the_lead)
     return [proxy.Rule(found_by, fault, kth=number) for number in range(1, _MOST_CALLS) if dice.random() < share]
@@ -124,9 +105,8 @@ async def _live(stage: operator_stage.Stage, begin_scene: Callable[[], object] =
 
 def _is_ready(stage: operator_stage.Stage, attempt: int) -> bool:
     job, status = stage.seen.jobs.get(_JOB, {}), stage.seen.status(_JOB)
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", ()))
     current = bool(job) and status.get("observedGeneration") == job["metadata"]["generation"]
-    return ready and current and status["driver"]["attempt"] >= attempt
+    return stage.seen.is_ready(_JOB) and current and status["driver"]["attempt"] >= attempt
 
 
 def _is_suspended(stage: operator_stage.Stage) -> bool:

@@ -105,6 +105,11 @@ class Seen:
         found: Body = self.jobs.get(job, {}).get("status", {})
         return found
 
+    def is_ready(self, job: str) -> bool:
+        """Whether Sluice says so."""
+        conditions = self.status(job).get("conditions", ())
+        return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
     def phases(self) -> collections.Counter[str]:
         """How many StreamJobs are in which phase."""
         return collections.Counter(str(self.status(job).get("phase", "")) for job in self.jobs)

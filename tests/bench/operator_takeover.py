@@ -82,11 +82,7 @@ def _name(number: int) -> str:
 
 
 def _ready(stage: operator_stage.Stage) -> int:
-    return sum(_is_ready(stage.seen.status(job)) for job in stage.seen.jobs)
-
-
-def _is_ready(status: Body) -> bool:
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", ()))
+    return sum(map(stage.seen.is_ready, stage.seen.jobs))
 
 
 async def _taken_over(stage: operator_stage.Stage, ended_s: float) -> float:

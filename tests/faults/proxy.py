@@ -68,6 +68,19 @@ class ForgetWatch:
 
 
 Fault = Refuse | Lose | Hang | Stale | CutWatch | ForgetWatch
+CONFLICT = Refuse(409, "Conflict")
+FAULTS: dict[str, Fault] = {
+    "409": CONFLICT,
+    "429": Refuse(429, "TooManyRequests", retry_after_s=1),
+    "500": Refuse(500),
+    "lost": Lose(done=False),
+    "lost but done": Lose(done=True),
+    "hung": Hang(60.0),
+    "hung but done": Hang(60.0, done=True),
+    "stale": Stale(),
+    "a cut watch": CutWatch(),
+    "a forgotten watch": ForgetWatch(),
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,18 +12,6 @@ from fakes import clock
 from faults import proxy, scenes
 
 pytestmark = pytest.mark.timeout(20)
-FAULTS = {
-    "409": proxy.Refuse(409, "Conflict"),
-    "429": proxy.Refuse(429, "TooManyRequests", retry_after_s=1),
-    "500": proxy.Refuse(500),
-    "lost": proxy.Lose(done=False),
-    "lost but done": proxy.Lose(done=True),
-    "hung": proxy.Hang(60.0),
-    "hung but done": proxy.Hang(60.0, done=True),
-    "stale": proxy.Stale(),
-    "a cut watch": proxy.CutWatch(),
-    "a forgotten watch": proxy.ForgetWatch(),
-}
 CALLS = 120  # of a whole life, and some more
 EACH = 8  # in one case the k-th call is harmed, and each eighth after it
 _MORE = 10  # calls at most, on average, for each that was harmed: most of a look is made again
@@ -67,7 +55,7 @@ def test_a_life_has_no_more_calls_than_are_harmed():
 
 
 @pytest.mark.parametrize("kth", range(1, EACH + 1))
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize("fault", proxy.FAULTS.values(), ids=proxy.FAULTS)
 def test_calls_that_are_harmed_change_nothing_in_the_end(fault, kth):
     async def run():
         async with play.begin(rules=_harmed(fault, kth)) as at:
@@ -80,7 +68,7 @@ def test_calls_that_are_harmed_change_nothing_in_the_end(fault, kth):
     clock.play(run())
 
 
-@pytest.mark.parametrize("fault", [FAULTS[name] for name in ("409", "429", "500", "lost", "hung")], ids=str)
+@pytest.mark.parametrize("fault", [proxy.FAULTS[name] for name in ("409", "429", "500", "lost", "hung")], ids=str)
 def test_an_api_server_that_takes_nothing_for_ten_minutes_is_asked_ever_more_seldom(fault):
     async def run():
         async with play.begin(rules=[proxy.Rule("^(POST|PATCH|DELETE)", fault)]) as at:

@@ -5,14 +5,13 @@ from sluice.build.surroundings import Surroundings
 from sluice.values import names
 from sluice.values.streamjob import Body, StreamJob
 
-NAME = "sluice-agent"
 PORT = 7080  # of /healthz and /metrics, as the agent has it
 
 
 def container(job: StreamJob, around: Surroundings) -> Body:
     """The manifest."""
     return {
-        "name": NAME,
+        "name": names.AGENT_CONTAINER,
         "image": around.agent_image,
         "imagePullPolicy": "IfNotPresent",
         "restartPolicy": "Always",
@@ -43,7 +42,7 @@ def _env() -> list[Body]:
 def _beside_the_plugin() -> Body:
     """What it talks with the driver by, which waits for the probe: a driver that finds no agent runs as if alone."""
     return {
-        "ports": [{"name": NAME, "containerPort": PORT, "protocol": "TCP"}],
+        "ports": [{"name": names.AGENT_CONTAINER, "containerPort": PORT, "protocol": "TCP"}],
         "startupProbe": {
             "httpGet": {"path": "/healthz", "port": PORT},
             "periodSeconds": 1,

@@ -7,8 +7,6 @@ from sluice.cli import cluster
 from sluice.values import names
 from sluice.values.streamjob import Body
 
-_AGENT_CONTAINER = "sluice-agent"
-
 
 def add(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The words of this verb."""
@@ -31,7 +29,7 @@ def run(said: argparse.Namespace) -> str:
     if said.executor is not None:
         pod, container = f"{driver}-exec-{said.executor}", names.EXECUTOR_CONTAINER
     elif said.agent:
-        container = _AGENT_CONTAINER
+        container = names.AGENT_CONTAINER
     for piece in asked.log(pod, container, said.tail, follow=said.follow):
         sys.stdout.write(piece)
         sys.stdout.flush()

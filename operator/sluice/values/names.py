@@ -20,6 +20,7 @@ RESTARTED = "sluice.dev/restarted-at"  # annotation of a StreamJob: a new text i
 MANAGER = "sluice"  # fieldManager of every write
 DRIVER_CONTAINER = "driver"
 EXECUTOR_CONTAINER = "executor"
+AGENT_CONTAINER = "sluice-agent"
 LONGEST_JOB = 34  # Spark allows 47 for what precedes "-exec-1": 34, a dash, 6, a dash, 5
 
 
