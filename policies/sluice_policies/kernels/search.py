@@ -121,11 +121,11 @@ def _round(tasks: Graph, part: Small, capacity: Ints, effort: Effort, i: int, lu
             break
         levels.append(coarse)
     found = levels[-1].part.copy()
-    for depth in range(len(levels) - 1, -1, -1):
-        level = levels[depth]
-        found = anneal.anneal(level.graph, found, capacity, _heat(level.graph, effort, i, depth), luck)
-        if depth > 0:
-            found = _spread(level, found, levels[depth - 1].part)
+    while levels:
+        level = levels.pop()  # and not kept: a graph that is no longer needed makes room for the finer one's table
+        found = anneal.anneal(level.graph, found, capacity, _heat(level.graph, effort, i, len(levels)), luck)
+        if levels:
+            found = _spread(level, found, levels[-1].part)
     return found if graph.cut(tasks, found) <= graph.cut(tasks, part) else part
 
 
