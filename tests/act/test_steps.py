@@ -156,6 +156,29 @@ async def test_ours_that_is_on_its_way_out_is_waited_for():
 
 
 @loops.in_a_loop
+async def test_a_conflict_over_what_is_known_by_its_name_is_met_anew_at_once():
+    twice = [calls.Refuse(409, "Conflict", "the quota has been modified") for _ in range(2)]
+
+    def hook(_):
+        if twice:
+            raise twice.pop()
+
+    async with api.FakeApi() as kube:
+        kube.before_write = hook
+        assert (await do(kube, [steps.Create(POD)])).ok
+        assert len(kube.calls) == 3
+
+
+@loops.in_a_loop
+async def test_a_conflict_over_a_version_is_for_the_next_look():
+    async with api.FakeApi() as kube:
+        job = kube.put(manifests.streamjob())
+        kube.before_write = refuse(409, "Conflict", "the object has been modified")
+        assert [failure.kind for failure in (await do(kube, [record(job)])).failures] == ["Conflict"]
+        assert len(kube.calls) == 1
+
+
+@loops.in_a_loop
 async def test_renewed_is_what_is_ours_fields_it_no_longer_has_go_and_others_fields_stay():
     async with api.FakeApi() as kube:
         await do(kube, [steps.Create(manifests.config_map(old="1", a="1"), renew=True)])

@@ -8,6 +8,9 @@ from sluice.transport import failures
 from sluice.transport import wire as transport
 from sluice.values import outcomes, steps, streamjob
 
+_BY_NAME = steps.Create | steps.Try | steps.Delete  # decided on no version: what moved meanwhile is met anew, at once
+_TRIES = 3  # else one busy object, or a quota that others count on too, holds up all that the look would have done
+
 
 async def carry_out(wanted: steps.Steps, wire: transport.Wire) -> outcomes.Outcome:
     """The steps of a stage side by side, all of them; the first stage with a failure is the last.
@@ -37,9 +40,19 @@ async def _together(stage: tuple[steps.Step, ...], line: transport.Wire) -> list
 
 async def _one(step: steps.Step, line: transport.Wire) -> Written:
     try:
-        return await _write(step, line)
+        written = await _write(step, line)
+        for _ in range(_TRIES - 1):
+            if not _is_met_anew(written):
+                break
+            written = await _write(step, line)
+        return written
     except failures.Unavailable as why:
         return Written(step, failure=outcomes.Failure(step, "Unavailable", str(why)))
+
+
+def _is_met_anew(written: Written) -> bool:
+    conflicts = written.failure is not None and written.failure.kind == "Conflict"
+    return conflicts and isinstance(written.step, _BY_NAME)
 
 
 async def _write(step: steps.Step, line: transport.Wire) -> Written:
