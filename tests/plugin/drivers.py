@@ -16,6 +16,7 @@ from house import paths, spark
 
 _TARGET = paths.ROOT / "images" / "spark" / "plugin" / "target"
 JARS = (_TARGET / "sluice-plugin-0.1.0.jar", _TARGET / "sluice-plugin-0.1.0-tests.jar")
+_CONF: Mapping[str, str] = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
 PLUGIN: Mapping[str, str] = {"spark.plugins": "dev.sluice.entry.SluicePlugin"}
 
 
@@ -60,14 +61,14 @@ class Driver:
         self.log = job.out / f"{who}.log"
         wanted: dict[str, Any] = {**dataclasses.asdict(job), "out": str(job.out), "who": who}
         extra = spark.extra().glob("*.jar") if job.kafka or (job.checkpoint or "").startswith("s3a:") else ()
-        wanted["jars"] = [str(jar) for jar in (*JARS, *extra)]
         wanted["input"] = str(job.out / "input")
-        wanted["conf"] = {**plugin, **job.conf}
         wanted["engine"] = "RealTime" if job.sink == "lines" else job.engine
         if job.checkpoint == "":
             wanted["checkpoint"] = str(job.out / "checkpoint")
         env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
         env["SLUICE_DRAIN_TIMEOUT_MS"] = "30000"
+        jars = ",".join(str(jar) for jar in (*JARS, *extra))
+        env["PYSPARK_SUBMIT_ARGS"] = self._submit({**_CONF, "spark.jars": jars, **plugin, **job.conf})
         if agent_dir is not None:
             env["SLUICE_AGENT_DIR"] = str(agent_dir)
         with self.log.open("w") as log:
@@ -75,6 +76,12 @@ class Driver:
                 [str(spark.python()), str(pathlib.Path(__file__).with_name("job.py")), json.dumps(wanted)],
                 env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
+
+    def _submit(self, conf: Mapping[str, str]) -> str:
+        """As an operator would: by a file, not by the application, whose own settings would go over the plugin's."""
+        file = self.job.out / f"{self.who}.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in conf.items()))
+        return f"--properties-file {file} pyspark-shell"
 
     def __enter__(self) -> "Driver":
         return self

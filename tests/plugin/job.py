@@ -19,12 +19,8 @@ out = pathlib.Path(wanted["out"])
 
 
 def session() -> SparkSession:
-    """Spark with the settings of the test, the user's and the operator's alike."""
-    builder = SparkSession.builder.master(wanted["master"]).appName(wanted["who"]).config("spark.ui.enabled", "false")
-    builder = builder.config("spark.jars", ",".join(wanted["jars"])).config("spark.sql.shuffle.partitions", "2")
-    for key, value in wanted["conf"].items():
-        builder = builder.config(key, value)
-    made = builder.getOrCreate()
+    """Spark, with the settings it was submitted with."""
+    made = SparkSession.builder.master(wanted["master"]).appName(wanted["who"]).getOrCreate()
     made.sparkContext.setLogLevel("WARN")
     return made
 
