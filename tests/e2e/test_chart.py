@@ -6,10 +6,10 @@ the test.
 
 import json
 import subprocess
-import time
 
 import pytest
 
+from demo import plain_spark
 from house import paths
 from testbed import binaries, images
 
@@ -79,17 +79,8 @@ def release(kube, namespace):
         made.helm("uninstall", _NAME, "--ignore-not-found", "--wait")
 
 
-def until(what, deadline_s=60.0):
-    """What it answers, as soon as that is something."""
-    end_s = time.monotonic() + deadline_s
-    while not (found := what()):
-        assert time.monotonic() < end_s
-        time.sleep(0.5)
-    return found
-
-
 def test_a_release_leads_passes_its_own_test_and_may_do_no_more_than_it_must(release):
-    holder = until(lambda: release.get("lease", _NAME)["spec"].get("holderIdentity"))
+    holder = plain_spark.until("it leads", lambda: release.get("lease", _NAME)["spec"].get("holderIdentity"))
     pods = release.get("pods", "-l", "app.kubernetes.io/name=sluice")["items"]
     assert [pod["metadata"]["name"] for pod in pods] == [holder]
     assert "the API server knows StreamJobs" in release.helm("test", _NAME, "--logs")
@@ -120,11 +111,13 @@ def test_an_upgrade_leaves_running_jobs_running_and_so_does_the_end_of_the_relea
     assert len(before) == 3
     release.apply(logLevel="debug", **({"namespaces": []} if kube.own else {}))  # whose else is the whole cluster?
     assert release.may(_NAME, "create", "pods", "-n", "default") == kube.own
-    until(lambda: operator.isdisjoint(pods("app.kubernetes.io/name=sluice")))
+    plain_spark.until("another pod of it", lambda: operator.isdisjoint(pods("app.kubernetes.io/name=sluice")))
     patch = '{"spec": {"slo": {"lag": 7}}}'  # restarts nothing, and shows that the new one works
     kube.kubectl("-n", release.namespace, "patch", "sj/wordcount", "--type=merge", "-p", patch)
     changed = release.get("sj", "wordcount")["metadata"]["generation"]
-    until(lambda: release.get("sj", "wordcount")["status"].get("observedGeneration") == changed)
+    plain_spark.until(
+        "the change is seen", lambda: release.get("sj", "wordcount")["status"].get("observedGeneration") == changed
+    )
     assert streaming() == before
     release.helm("uninstall", _NAME, "--wait")
     assert streaming() == before
@@ -185,7 +178,8 @@ def test_the_admission_policy_lets_the_account_of_a_job_make_its_executors_alone
         )  # fmt: skip
         return done.stdout + done.stderr
 
-    until(lambda: "denied request" in answer(REFUSED[0][0]))  # the API server takes a while to know a new policy
+    # The API server takes a while to know a new policy.
+    plain_spark.until("the policy holds", lambda: "denied request" in answer(REFUSED[0][0]))
     for pod, why in REFUSED:
         assert why in answer(pod)
     assert "created (server dry run)" in answer(EXECUTOR)
