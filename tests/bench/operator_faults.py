@@ -10,7 +10,7 @@ import contextlib
 import functools
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 
 from bench import ledger, operator_api, operator_jobs, operator_killer, operator_process, operator_stage, outcome
 from bench.operator_api import Body
@@ -37,20 +37,22 @@ _NOT_OURS = ("configmaps kube-root-ca.crt", "serviceaccounts default", f"leases 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """A calm life, one among kills, one for each fault."""
-    calm = book.once("life calm", lambda: operator_stage.play(_NODES, functools.partial(_lived, rules=())))
+    calm = book.once("life calm", lambda: operator_stage.play(_NODES, functools.partial(_lived, fault=None)))
     killed = book.once("life killed", lambda: operator_stage.play(_NODES, _killed))
     harmed = {}
     for name, fault in proxy.FAULTS.items():
-        part = functools.partial(_lived, rules=_rules(fault))
+        part = functools.partial(_lived, fault=fault)
         harmed[name] = book.once(f"life {name}", functools.partial(operator_stage.play, _NODES, part))
     return _of_kills(calm, killed) + _of_faults(calm, harmed)
 
 
-async def _lived(stage: operator_stage.Stage, rules: Iterable[proxy.Rule]) -> Body:
-    """A life among what the rules do to its calls."""
+async def _lived(stage: operator_stage.Stage, fault: proxy.Fault | None) -> Body:
+    """A life among calls of which some are harmed."""
+    rules = _rules(fault) if fault else ()
+    hangs_s = fault.for_s if isinstance(fault, proxy.Hang) else 0.0
     async with proxy.Proxy(operator_killer.behind(stage.kubeconfig), rules) as between:
         async with operator_process.running(operator_killer.start(stage, between)):
-            found = await _live(stage)
+            found = await _live(stage, calm_s=hangs_s + _CALM_S)
         harmed = sum(entry.fault is not None for entry in between.log)
         return {**found, "calls": len(between.log), "harmed": harmed}
 
@@ -77,7 +79,9 @@ async def _kept(stage: operator_stage.Stage, between: operator_killer.Killer) ->
         keeping.cancel()
 
 
-async def _live(stage: operator_stage.Stage, begin_scene: Callable[[], object] = lambda: None) -> Body:
+async def _live(
+    stage: operator_stage.Stage, begin_scene: Callable[[], object] = lambda: None, calm_s: float = _CALM_S
+) -> Body:
     """Made, changed, suspended, deleted: what there was when it was suspended, and what is left of it."""
     began_s = time.monotonic()
     stage.spark()
@@ -89,7 +93,7 @@ async def _live(stage: operator_stage.Stage, begin_scene: Callable[[], object] =
     begin_scene()
     await stage.patch(_JOB, {"spec": {"suspend": True}})
     await operator_api.until("it is suspended", lambda: _is_suspended(stage), _LIFE_S)
-    status = await _settled(stage)
+    status = await _settled(stage, calm_s)
     conditions = sorted(f"{c['type']} {c['status']} {c['reason']}" for c in status["conditions"])
     end = {"phase": status["phase"], "conditions": conditions, "objects": await _standing(stage)}
     begin_scene()
@@ -114,11 +118,11 @@ def _is_suspended(stage: operator_stage.Stage) -> bool:
     return stage.seen.status(_JOB).get("phase") == "Suspended" and all(pod.gone_s for pod in pods)
 
 
-async def _settled(stage: operator_stage.Stage) -> Body:
-    """The status once it stays as it is: who was killed just now has not said its last word."""
+async def _settled(stage: operator_stage.Stage, calm_s: float) -> Body:
+    """The status once it stays as it is: who was killed just now, or hangs, has not said its last word."""
     while True:
         status = stage.seen.status(_JOB)
-        if not await operator_api.within(functools.partial(_says_more, stage, status), _CALM_S):
+        if not await operator_api.within(functools.partial(_says_more, stage, status), calm_s):
             return status
 
 

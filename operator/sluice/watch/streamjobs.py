@@ -22,6 +22,7 @@ def register(registry: kopf.OperatorRegistry, see: Callable[[str | None, Body], 
         settings.scanning.disabled = True  # the one resource is there, or the chart is not
         settings.peering.standalone = True  # the Lease has decided who works
         settings.queueing.idle_timeout = 1.0  # a worker per job costs memory, and there are thousands
+        settings.networking.request_timeout = 30.0  # a list that hangs leaves a leader blind; kopf would wait 300 s
 
     @kopf.on.login(registry=registry)
     async def login(logger: Any, settings: kopf.OperatorSettings, **_: Any) -> kopf.ConnectionInfo | None:
