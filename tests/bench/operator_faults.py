@@ -17,7 +17,7 @@ from bench.operator_api import Body
 from bench.operator_stage import NAMESPACE
 from faults import proxy
 
-_SHARE, _SHARE_OF_READS = 0.2, 0.5  # of the calls it can befall; drawn, for every n-th may be the same one of each look
+_SHARE, _SHARE_OF_READS = 0.2, 0.8  # of the calls it can befall; drawn, for every n-th may be the same one of each look
 _SEED = 5
 _READS = {proxy.Stale: "^GET (?!.*watch=)", proxy.CutWatch: "watch=", proxy.ForgetWatch: "watch="}
 _CONFLICTS = "^(POST|PUT|PATCH|DELETE) "  # nobody is told of a conflict who only reads

@@ -60,7 +60,8 @@ def anneal(tasks: Graph, part: Small, capacity: Ints, heat: Heat, luck: Luck) ->
     for _ in range(LEVELS):
         mood = Mood(degree, heat.far_share, back)
         for _ in range(block):
-            v = (turn + graph.draw(luck.dice, reach)) % len(tasks.load)
+            v = turn + graph.draw(luck.dice, reach)
+            v = v if v < len(tasks.load) else v - len(tasks.load)
             lead -= _propose(tasks, seats, v, mood, luck)
             turn = turn + 1 if turn + 1 < len(tasks.load) else 0
         if lead > 0:
@@ -70,7 +71,7 @@ def anneal(tasks: Graph, part: Small, capacity: Ints, heat: Heat, luck: Luck) ->
     return best
 
 
-@compiled.kernel
+@compiled.inlined
 def _propose(tasks: Graph, seats: Table, v: int, mood: Mood, luck: Luck) -> int:
     """One proposal; how much the cut grew."""
     here = seats.part[v]
@@ -98,7 +99,7 @@ def _propose(tasks: Graph, seats: Table, v: int, mood: Mood, luck: Luck) -> int:
     return cost
 
 
-@compiled.kernel
+@compiled.inlined
 def _some_node(tasks: Graph, seats: Table, v: int, far_share: int, dice: Ints) -> int:
     first = tasks.offset[v]
     degree = tasks.offset[v + 1] - first
@@ -107,7 +108,7 @@ def _some_node(tasks: Graph, seats: Table, v: int, far_share: int, dice: Ints) -
     return int(seats.part[tasks.target[first + graph.draw(dice, degree)]])
 
 
-@compiled.kernel
+@compiled.inlined
 def _pick(tasks: Graph, seats: Table, v: int, there: int, back: Small) -> int:
     """Tasks of the full node that make room for v and find room where it leaves: how many, or -1."""
     need = tasks.load[v] - seats.room[there]

@@ -70,8 +70,17 @@ if COMPILED:
 
 def kernel(loop: Callable[_In, _Out]) -> Callable[_In, _Out]:
     """The loop, compiled at its first call if numba is here."""
+    return _compile(loop, forceinline=False)
+
+
+def inlined(loop: Callable[_In, _Out]) -> Callable[_In, _Out]:
+    """A kernel made part of each that calls it: a call hands over seven words for each array, too many for one edge."""
+    return _compile(loop, forceinline=True)
+
+
+def _compile(loop: Callable[_In, _Out], *, forceinline: bool) -> Callable[_In, _Out]:
     if not COMPILED:
         return loop
-    made = numba.njit(loop, boundscheck=False, nogil=True)
+    made = numba.njit(loop, boundscheck=False, nogil=True, forceinline=forceinline)
     made._cache = _Kept(loop)  # noqa: SLF001  # what `cache=True` does, with our idea of a folder
     return cast("Callable[_In, _Out]", made)

@@ -71,14 +71,12 @@ def _sit(table: Table, v: int, node: int, load: int) -> None:
     table.room[node] -= load
 
 
-@compiled.kernel
+@compiled.inlined
 def loss(graph: Graph, part: Small, v: int, here: int, there: int) -> int:
     """How much the cut grows when v goes from one node to another; negative: it shrinks."""
     found = 0
     for e in range(graph.offset[v], graph.offset[v + 1]):
         p = part[graph.target[e]]
-        if p == here:
-            found += graph.weight[e]
-        elif p == there:
-            found -= graph.weight[e]
+        # No branch: which way a neighbour goes, no CPU foresees.
+        found += graph.weight[e] * (int(p == here) - int(p == there))
     return found
