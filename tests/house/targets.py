@@ -59,6 +59,7 @@ def _check(_: list[str]) -> int:
 
 def _test(_: list[str]) -> int:
     stages.run("check", check_stages())
+    testing.build_images()
     return testing.run(["unit", "jvm", "e2e"])
 
 

@@ -90,14 +90,11 @@ def _jvm_missing() -> tuple[str, ...]:
 
 def _e2e() -> tuple[int, Count]:
     """First the tests that bring the cluster up and down, then all that need it up; it is left as it was found."""
-    from testbed import cluster, machine  # noqa: PLC0415  # the testbed imports the house; only its suites call it
-
-    own = os.environ.get("SLUICE_TESTBED") == "external"
+    own = _has_own_cluster()
     was_up = own or testbed("status", quiet=True) == 0
-    if not own and machine.reason_against() is None:
-        if was_up:
-            print("e2e takes the running cluster down and brings up its own", flush=True)
-        stages.run("images", cluster.build_stages())
+    if was_up and not own:
+        print("e2e takes the running cluster down and brings up its own", flush=True)
+    build_images()
     code, count = _pytest("lifecycle", "tests/e2e", "-m", "lifecycle", *_slow())
     if not own:
         testbed("up")  # where it cannot run, each test says so itself
@@ -105,6 +102,18 @@ def _e2e() -> tuple[int, Count]:
     if not was_up:
         testbed("down")
     return code or more_code, count + more
+
+
+def build_images() -> None:
+    """The testbed's programs and images, where it can run; tests of the chart need its helm, too."""
+    from testbed import cluster, machine  # noqa: PLC0415  # the testbed imports the house; only its suites call it
+
+    if not _has_own_cluster() and machine.reason_against() is None:
+        stages.run("images", cluster.build_stages())
+
+
+def _has_own_cluster() -> bool:
+    return os.environ.get("SLUICE_TESTBED") == "external"
 
 
 def _slow() -> tuple[str, ...]:
