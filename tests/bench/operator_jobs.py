@@ -74,7 +74,8 @@ def fake_nodes(testbed: cluster.Cluster, count: int) -> Iterator[None]:
     testbed.kubectl("wait", "--for=condition=Established", f"crd/{names.PLURAL}.{names.GROUP}")
     try:
         testbed.fake(count)
-        testbed.kubectl("wait", "--for=condition=Ready", f"--timeout={_READY_S:.0f}s", "nodes", "-l", "type=kwok")
+        if count:
+            testbed.kubectl("wait", "--for=condition=Ready", f"--timeout={_READY_S:.0f}s", "nodes", "-l", "type=kwok")
         yield
     finally:
         testbed.fake(0)
