@@ -16,16 +16,17 @@ from testbed import binaries, cluster, images, versions
 
 _EXAMPLE = paths.ROOT / "crds" / "examples" / "wordcount.yaml"
 _CHART = paths.ROOT / "charts" / "sluice"
+_ROLE_NAME = "bench-driver"  # one called as the chart has it would keep helm from installing
 _ROLE = (
     *("template", "sluice", _CHART, "--kube-version", versions.KUBERNETES),
-    *("--set", "image.repository=none", "--show-only", "templates/driver-role.yaml"),
+    *("--set", f"image.repository=none,driverRole.name={_ROLE_NAME}", "--show-only", "templates/driver-role.yaml"),
 )
 _DRIVER_S, _EXECUTORS_S, _OPEN_S = 60.0, 180.0, 120.0
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """One run."""
-    found = book.once("down", lambda: operator_stage.play(0, _measure))
+    found = book.once("down", _played)
     bar = outcome.Bar("operator-down-gate-s", found["longest_s"], 45)
     row = (str(found["executors"]), f"{found['longest_s']:.1f}", str(found["running"]))
     header = ("executors", "longest at the gate, s", "running at the end")
@@ -33,12 +34,22 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     return outcome.Outcome((outcome.Table(title, header, (row,)),), (bar,))
 
 
+def _played() -> Body:
+    """A process has no chart beside it, but a real driver needs what the chart allows it."""
+    testbed = cluster.Cluster()
+    role = shell.read(binaries.HELM.directory / "helm", *_ROLE)
+    testbed.kubectl("apply", "-f", "-", text=role)
+    try:
+        return operator_stage.play(0, _measure)
+    finally:
+        testbed.kubectl("delete", "-f", "-", text=role)
+
+
 async def _measure(stage: operator_stage.Stage) -> Body:
     testbed = cluster.Cluster()
     job, claim = _example()
-    async with operator_process.running(stage.start(SLUICE_AGENT_IMAGE=images.AGENT.ref())) as operator:
-        # A process has no chart beside it, but a real driver needs what the chart allows it.
-        testbed.kubectl("apply", "-f", "-", text=shell.read(binaries.HELM.directory / "helm", *_ROLE))
+    start = stage.start(SLUICE_AGENT_IMAGE=images.AGENT.ref(), SLUICE_DRIVER_ROLE=_ROLE_NAME)
+    async with operator_process.running(start) as operator:
         testbed.kubectl("-n", operator_stage.NAMESPACE, "apply", "-f", "-", text=yaml.safe_dump_all([job, claim]))
         await operator_api.until("the driver's pod is made", lambda: bool(stage.seen.drivers()), _DRIVER_S)
         operator.send(signal.SIGKILL)
