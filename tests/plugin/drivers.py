@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from house import paths, spark
+from sluice.build import conf as properties
 
 _TARGET = paths.ROOT / "images" / "spark" / "plugin" / "target"
 JARS = (_TARGET / "sluice-plugin-0.1.0.jar", _TARGET / "sluice-plugin-0.1.0-tests.jar")
@@ -80,7 +81,7 @@ class Driver:
     def _submit(self, conf: Mapping[str, str]) -> str:
         """As an operator would: by a file, not by the application, whose own settings would go over the plugin's."""
         file = self.job.out / f"{self.who}.properties"
-        file.write_text("".join(f"{key}={value}\n" for key, value in conf.items()))
+        file.write_text(properties.text(conf))
         return f"--properties-file {file} pyspark-shell"
 
     def __enter__(self) -> "Driver":

@@ -40,11 +40,10 @@ async def _together(stage: tuple[steps.Step, ...], line: transport.Wire) -> list
 
 async def _one(step: steps.Step, line: transport.Wire) -> Written:
     try:
-        written = await _write(step, line)
-        for _ in range(_TRIES - 1):
+        for _ in range(_TRIES):
+            written = await _write(step, line)
             if not _is_met_anew(written):
                 break
-            written = await _write(step, line)
         return written
     except failures.Unavailable as why:
         return Written(step, failure=outcomes.Failure(step, "Unavailable", str(why)))
