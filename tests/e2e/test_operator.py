@@ -153,6 +153,7 @@ def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
 def test_a_running_job_shows_its_query_and_its_driver_holds_the_lease(kube, steady):
     first = plain_spark.until("a batch of the query is known", lambda: query(steady), streamjobs.DEADLINE_S)
     assert (first["name"], first["phase"]) == ("wordcount", "running")
+    plain_spark.until("a later one is", lambda: query(steady)["batch"] > first["batch"], streamjobs.DEADLINE_S)
     for kind, reason in (("Protected", "Guarded"), ("CheckpointHealthy", "Committed"), ("SLOMet", "NoSLO")):
         steady.until_reason(reason, kind)
         assert steady.condition(kind)["status"] == "True"
