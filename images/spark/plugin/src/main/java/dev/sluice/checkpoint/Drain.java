@@ -3,6 +3,7 @@ package dev.sluice.checkpoint;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -120,21 +121,30 @@ public final class Drain {
      * Waits until nothing is in flight.
      *
      * @param timeoutMs at most so long
+     * @param isHopeless asked between looks: true when nobody is left who could end a batch
      * @throws TimeoutException when a batch is still running, with a sentence that names it
      * @throws InterruptedException when this thread is told to end
      */
-    public void awaitQuiet(final long timeoutMs) throws TimeoutException, InterruptedException {
+    public void awaitQuiet(final long timeoutMs, final BooleanSupplier isHopeless)
+            throws TimeoutException, InterruptedException {
         final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         synchronized (lock) {
             for (Query busy = busy(); busy != null; busy = busy()) {
                 final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
                 if (leftMs <= 0) {
-                    throw new TimeoutException("batch " + (busy.inFlight == Query.NONE ? "" : busy.inFlight + " ")
-                            + "of query '" + busy.spark().name() + "' was still running when the time was up");
+                    throw unfinished(busy, "the time was up");
+                }
+                if (isHopeless.getAsBoolean()) {
+                    throw unfinished(busy, "the last executor had long gone");
                 }
                 lock.wait(Math.min(leftMs, LOOK_MS));
             }
         }
+    }
+
+    private static TimeoutException unfinished(final Query busy, final String when) {
+        return new TimeoutException("batch " + (busy.inFlight == Query.NONE ? "" : busy.inFlight + " ") + "of query '"
+                + busy.spark().name() + "' was still running when " + when);
     }
 
     private Query busy() {

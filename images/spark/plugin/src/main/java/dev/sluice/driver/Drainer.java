@@ -5,6 +5,7 @@ import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.Query;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,7 +92,7 @@ public final class Drainer {
 
     private void run(final Orders.Drain drain) {
         try {
-            toQuiet(drain.timeoutMs());
+            toQuiet(drain.timeoutMs(), () -> false);
             say("quiet", "");
             if (drain.stop()) {
                 stop(drain.timeoutMs());
@@ -107,18 +108,19 @@ public final class Drainer {
         }
     }
 
-    /** The drain of a JVM that is told to end: no orders, no way back. */
-    void drainAndStop(final long timeoutMs) throws TimeoutException, InterruptedException {
+    /** The drain of a JVM that is told to end: no orders, no way back, and no waiting for what cannot come. */
+    void drainAndStop(final long timeoutMs, final BooleanSupplier isHopeless) throws TimeoutException, InterruptedException {
         synchronized (this) {
             end();
         }
-        toQuiet(timeoutMs);
+        toQuiet(timeoutMs, isHopeless);
         say("quiet", "");
         stop(timeoutMs);
         say("stopped", "");
     }
 
-    private void toQuiet(final long timeoutMs) throws TimeoutException, InterruptedException {
+    private void toQuiet(final long timeoutMs, final BooleanSupplier isHopeless)
+            throws TimeoutException, InterruptedException {
         final long deadlineNs = System.nanoTime() + timeoutMs * 1_000_000;
         say("draining", "");
         final Drain drain = guard.drain();
@@ -127,7 +129,7 @@ public final class Drainer {
             sources.close(timeoutMs);
             drain.closeSources();
         }
-        drain.awaitQuiet(Math.max(0, (deadlineNs - System.nanoTime()) / 1_000_000));
+        drain.awaitQuiet(Math.max(0, (deadlineNs - System.nanoTime()) / 1_000_000), isHopeless);
     }
 
     /** An interrupt inside a source or sink gets lost or does harm: so only where the thread is known to wait. */

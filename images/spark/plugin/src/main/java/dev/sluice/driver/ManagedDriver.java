@@ -43,7 +43,8 @@ public final class ManagedDriver implements DriverPlugin {
             drainer.order(orders.drain());
             fleet.order(orders.executors(), orders.decommission());
         });
-        shutdown = new Shutdown(drainer, conversation::sayNow);
+        final Desertion desertion = new Desertion(() -> executors(spark).size(), System::nanoTime);
+        shutdown = new Shutdown(drainer, desertion, conversation::sayNow);
         final Measures measures = new Measures(conversation::batch);
         final Proof proof = new Proof(guard, state, this::changed);
         guard.install();
@@ -80,6 +81,6 @@ public final class ManagedDriver implements DriverPlugin {
     private static Collection<String> executors(final SparkContext spark) {
         final List<String> ids = scala.jdk.javaapi.CollectionConverters.asJava(spark.getExecutorIds());
         // In local mode the driver is its own executor.
-        return ids.isEmpty() ? List.of("driver") : ids;
+        return spark.isLocal() ? List.of("driver") : ids;
     }
 }

@@ -2,6 +2,7 @@ package dev.sluice.driver;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,11 +17,13 @@ final class Shutdown {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
     private final Drainer drainer;
+    private final BooleanSupplier isDeserted;
     private final Runnable lastWord;
     private final Runnable hook = this::drain;
 
-    Shutdown(final Drainer drainer, final Runnable lastWord) {
+    Shutdown(final Drainer drainer, final BooleanSupplier isDeserted, final Runnable lastWord) {
         this.drainer = drainer;
+        this.isDeserted = isDeserted;
         this.lastWord = lastWord;
     }
 
@@ -41,7 +44,7 @@ final class Shutdown {
 
     private void drain() {
         try {
-            drainer.drainAndStop(timeoutMs());
+            drainer.drainAndStop(timeoutMs(), isDeserted);
         } catch (final TimeoutException e) {
             LOG.warn("Sluice: this driver ends in the middle of a batch, which the next one repeats: {}", e.getMessage());
         } catch (final InterruptedException e) {

@@ -45,12 +45,12 @@ final class DrainTest {
         final Query query = entered("/ck/q");
         drain.begin(query, 4);
         drain.ask();
-        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30));
+        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30, () -> false));
         drain.commit(query, 4);
-        drain.awaitQuiet(1_000);
+        drain.awaitQuiet(1_000, () -> false);
         final CompletableFuture<Boolean> next = begins(query, 5);
         awaitPhase(query, Query.Phase.PARKED);
-        drain.awaitQuiet(0);
+        drain.awaitQuiet(0, () -> false);
         assertEquals(4, query.committed());
         drain.cancel();
         assertEquals(true, next.get(10, TimeUnit.SECONDS));
@@ -63,10 +63,21 @@ final class DrainTest {
         queries.add(query);
         drain.enter(query, 7, 6);
         drain.ask();
-        final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(0));
+        final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(0, () -> false));
         assertEquals("batch 7 of query 'q' was still running when the time was up", why.getMessage());
         drain.commit(query, 7);
-        drain.awaitQuiet(0);
+        drain.awaitQuiet(0, () -> false);
+    }
+
+    @Test
+    void aBatchThatNobodyIsLeftToEndIsNotWaitedFor() throws Exception {
+        final Query query = entered("/ck/q");
+        drain.begin(query, 4);
+        drain.ask();
+        final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(60_000, () -> true));
+        assertEquals("batch 4 of query 'q' was still running when the last executor had long gone", why.getMessage());
+        drain.commit(query, 4);
+        drain.awaitQuiet(60_000, () -> true);
     }
 
     @Test
@@ -87,7 +98,7 @@ final class DrainTest {
         drain.begin(failed, 3);
         failed.spark().stop();
         drain.ask();
-        drain.awaitQuiet(0);
+        drain.awaitQuiet(0, () -> false);
     }
 
     @Test
@@ -96,7 +107,7 @@ final class DrainTest {
         drain.begin(query, 3);
         drain.abandon(query);
         drain.ask();
-        drain.awaitQuiet(0);
+        drain.awaitQuiet(0, () -> false);
     }
 
     @Test
@@ -112,10 +123,10 @@ final class DrainTest {
         // Batch 7 ended before the readers did: its commit says nothing of the rows of 8.
         drain.begin(query, 7);
         drain.commit(query, 7);
-        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30));
+        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30, () -> false));
         drain.begin(query, 8);
         drain.commit(query, 8);
-        drain.awaitQuiet(0);
+        drain.awaitQuiet(0, () -> false);
         final CompletableFuture<Boolean> next = begins(query, 9);
         awaitPhase(query, Query.Phase.PARKED);
         spark.stop();
