@@ -57,12 +57,8 @@ def s3_made() -> bool:
 
 def make(desk: stages.Desk) -> None:
     """Installs it from its locks, hashes checked."""
-    uv, at = paths.VENV / "bin" / "uv", home()
-    desk.shell.run(uv, "venv", "-q", "--clear", at)
-    install = (uv, "pip", "install", "-q", "--python", python(), "--require-hashes")
-    desk.shell.run(*install, "-r", _LOCKS[0])
-    # PyPI has Spark as a source distribution; what builds it is locked as well.
-    desk.shell.run(*install, "--no-build-isolation", "-r", _LOCKS[1])
+    at = home()
+    install(desk, at, _LOCKS[1])
     jars = next(at.glob("lib/python*/site-packages/pyspark/jars"))
     write_classpath(sorted(jars.glob("*.jar")), classpath())
     ivy = ("-warn", "-ivy", _IMAGE / "ivy.xml", "-types", "jar", "-cache", at / "ivy")
@@ -70,6 +66,15 @@ def make(desk: stages.Desk) -> None:
     desk.shell.run("java", "-cp", f"{jars}/*", "org.apache.ivy.Main", *ivy, "-retrieve", names)
     desk.shell.run("sha256sum", "--quiet", "-c", _IMAGE / "jars.sha256", cwd=extra())
     (at / "made").touch()
+
+
+def install(desk: stages.Desk, at: pathlib.Path, lock: pathlib.Path) -> None:
+    """A venv with the Spark of a lock. PyPI has it as a source distribution; what builds it is locked as well."""
+    uv = paths.VENV / "bin" / "uv"
+    desk.shell.run(uv, "venv", "-q", "--clear", at)
+    words = (uv, "pip", "install", "-q", "--python", at / "bin" / "python", "--require-hashes")
+    desk.shell.run(*words, "-r", _LOCKS[0])
+    desk.shell.run(*words, "--no-build-isolation", "-r", lock)
 
 
 def make_s3(desk: stages.Desk) -> None:

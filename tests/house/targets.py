@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from house import install, paths, stages, testing, trouble
 
-_LOCKS = ("build", "dev", "operator", "s3", "spark")
+_LOCKS = ("build", "dev", "operator", "s3", "spark", "spark-3.5", "spark-4.0")
 
 
 @dataclasses.dataclass(frozen=True)

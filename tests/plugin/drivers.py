@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,13 +54,43 @@ class Job:
         return self.out / "checkpoint" / f"q{query}"
 
 
-class Driver:
+class Running:
+    """A process that is a driver, or has one as its child; leaving the context kills it and its children."""
+
+    def __init__(self, who: str, log: pathlib.Path, words: list[str], env: Mapping[str, str]) -> None:
+        self.who, self.log = who, log
+        with log.open("w") as said:
+            self.process = subprocess.Popen(
+                words, env=dict(env), stdout=said, stderr=said, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+
+    def __enter__(self) -> typing.Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def said(self) -> str:
+        """The end of its log."""
+        return self.log.read_text()[-4000:]
+
+    def until(self, what: Callable[[], object], within_s: float = 180) -> None:
+        """Waits until something is true; says what the driver said when it never is."""
+        deadline_s = time.monotonic() + within_s
+        while not what():
+            if time.monotonic() > deadline_s or self.process.poll() is not None:
+                raise TimeoutError(f"{self.who}: not within {within_s} s:\n{self.said()}")
+            time.sleep(0.02)
+
+
+class Driver(Running):
     """One run of a job: a Python process with Spark's driver as its child."""
 
     def __init__(self, job: Job, who: str, agent_dir: pathlib.Path | None, plugin: Mapping[str, str] = PLUGIN) -> None:
-        self.job, self.who = job, who
+        self.job = job
         job.out.mkdir(parents=True, exist_ok=True)
-        self.log = job.out / f"{who}.log"
         wanted: dict[str, Any] = {**dataclasses.asdict(job), "out": str(job.out), "who": who}
         extra = spark.extra().glob("*.jar") if job.kafka or (job.checkpoint or "").startswith("s3a:") else ()
         wanted["input"] = str(job.out / "input")
@@ -69,28 +100,13 @@ class Driver:
         env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
         env["SLUICE_DRAIN_TIMEOUT_MS"] = "30000"
         jars = ",".join(str(jar) for jar in (*JARS, *extra))
-        env["PYSPARK_SUBMIT_ARGS"] = self._submit({**_CONF, "spark.jars": jars, **plugin, **job.conf})
+        env["PYSPARK_SUBMIT_ARGS"] = _submit(
+            job.out / f"{who}.properties", {**_CONF, "spark.jars": jars, **plugin, **job.conf}
+        )
         if agent_dir is not None:
             env["SLUICE_AGENT_DIR"] = str(agent_dir)
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [str(spark.python()), str(pathlib.Path(__file__).with_name("job.py")), json.dumps(wanted)],
-                env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
-
-    def _submit(self, conf: Mapping[str, str]) -> str:
-        """As an operator would: by a file, not by the application, whose own settings would go over the plugin's."""
-        file = self.job.out / f"{self.who}.properties"
-        file.write_text(properties.text(conf))
-        return f"--properties-file {file} pyspark-shell"
-
-    def __enter__(self) -> "Driver":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        program = str(pathlib.Path(__file__).with_name("job.py"))
+        super().__init__(who, job.out / f"{who}.log", [str(spark.python()), program, json.dumps(wanted)], env)
 
     def jvm(self) -> int:
         """The process id of Spark's driver."""
@@ -109,17 +125,11 @@ class Driver:
         ending = self.job.out / f"{self.who}.ending"
         return ending.read_text() if ending.exists() else f"no ending, exit {self.process.returncode}"
 
-    def said(self) -> str:
-        """The end of its log."""
-        return self.log.read_text()[-4000:]
 
-    def until(self, what: Callable[[], object], within_s: float = 180) -> None:
-        """Waits until something is true; says what the driver said when it never is."""
-        deadline_s = time.monotonic() + within_s
-        while not what():
-            if time.monotonic() > deadline_s or self.process.poll() is not None:
-                raise TimeoutError(f"{self.who}: not within {within_s} s:\n{self.said()}")
-            time.sleep(0.02)
+def _submit(file: pathlib.Path, conf: Mapping[str, str]) -> str:
+    """As an operator would: by a file, not by the application, whose own settings would go over the plugin's."""
+    file.write_text(properties.text(conf))
+    return f"--properties-file {file} pyspark-shell"
 
 
 def _descendants(pid: int) -> list[int]:

@@ -81,7 +81,7 @@ def _before(job: StreamJob, around: Surroundings) -> Body:
 
 def _words(job: StreamJob, name: str, attempt: int, around: Surroundings) -> list[str]:
     application = job.spec.application
-    words = ["driver", "--load-spark-defaults", "--properties-file", f"{conf.FOLDER}/{conf.PROPERTIES}"]
+    words = ["driver", "--properties-file", f"{conf.FOLDER}/{conf.PROPERTIES}"]
     theirs = plugin.properties(job) if around.plugged else {}
     literally = {key: "$$".join(value.split("$")) for key, value in theirs.items()}
     for key, value in sorted({**conf.of_the_pod(name, attempt), **literally}.items()):
