@@ -6,6 +6,7 @@ after another, each measurement is remembered; after an hour it stops and says s
 
 from bench import (
     checkpoint_agent,
+    checkpoint_away,
     checkpoint_cost,
     checkpoint_drains,
     checkpoint_fence,
@@ -13,6 +14,7 @@ from bench import (
     checkpoint_gate,
     checkpoint_queries,
     checkpoint_refusals,
+    checkpoint_versions,
     ledger,
     outcome,
 )
@@ -20,8 +22,10 @@ from house import stages, testing, trouble
 from plugin import broker
 
 _PARTS = (
+    checkpoint_versions,
     checkpoint_cost,
     checkpoint_agent,
+    checkpoint_away,
     checkpoint_garbage,
     checkpoint_queries,
     checkpoint_gate,

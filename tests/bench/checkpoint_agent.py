@@ -54,27 +54,23 @@ def _measure() -> dict[str, float]:
         checkpoint = storage.Checkpoint.of(job)
         spans: dict[str, list[range]] = {"there": [], "killed": [], "frozen": []}
         with _agent(api, shared) as agent, drivers.Driver(job, "a", shared) as driver:
-            _batches(driver, checkpoint, _WARM_BATCHES)
+            batches(driver, checkpoint, _WARM_BATCHES)
             for n in range(_KILLS):
-                spans["there"].append(_batches(driver, checkpoint, _BATCHES))
+                spans["there"].append(batches(driver, checkpoint, _BATCHES))
                 agent.kill()
-                spans["killed"].append(_batches(driver, checkpoint, _BATCHES))
+                spans["killed"].append(batches(driver, checkpoint, _BATCHES))
                 beside.forget(api)
                 agent.start()
                 driver.until(lambda: _is_heard(api), _PATIENCE_S)
                 if n < _FREEZES:
-                    spans["there"].append(_batches(driver, checkpoint, _BATCHES))
+                    spans["there"].append(batches(driver, checkpoint, _BATCHES))
                     agent.process.send_signal(signal.SIGSTOP)
-                    spans["frozen"].append(_batches(driver, checkpoint, _BATCHES))
+                    spans["frozen"].append(batches(driver, checkpoint, _BATCHES))
                     agent.process.send_signal(signal.SIGCONT)
-            took_ms = _took_ms(job)
+            took = took_ms(job)
             beside.order(api, 2, gate={"open": True}, drain={"id": "end", "timeoutMs": 60_000, "stop": True})
             driver.end()
-        begun, ended = checkpoint.last_ids()
-        rows = sinks.judge(job, checkpoint.consumed(job.source))
-        calls = [call["batch"] for call in drivers.calls(job.out)]
-        lost = len(set(range(ended + 1)) - set(calls)) + (begun != ended)
-        return {"lost": lost, "rows_wrong": rows.missing + rows.repeated, **_figures(spans, took_ms)}
+        return {**losses(job, checkpoint), **figures(spans, took)}
 
 
 class _Agent:
@@ -100,10 +96,12 @@ def _agent(api: fake_api.FakeApi, shared: pathlib.Path) -> Iterator[_Agent]:
         made.kill()
 
 
-def _batches(driver: drivers.Driver, checkpoint: storage.Checkpoint, count: int) -> range:
+def batches(
+    driver: drivers.Driver, checkpoint: storage.Checkpoint, count: int, patience_s: float = _PATIENCE_S
+) -> range:
     """So many whole batches from now on."""
     first = checkpoint.last("offsets") + 1
-    driver.until(lambda: checkpoint.last("commits") >= first + count - 1, _PATIENCE_S)
+    driver.until(lambda: checkpoint.last("commits") >= first + count - 1, patience_s)
     return range(first, first + count)
 
 
@@ -113,7 +111,16 @@ def _is_heard(api: fake_api.FakeApi) -> bool:
     return said.get("phase") == "Running" and bool(said["queries"])
 
 
-def _took_ms(job: drivers.Job) -> dict[int, float]:
+def losses(job: drivers.Job, checkpoint: storage.Checkpoint) -> dict[str, float]:
+    """Batches that were never called or not ended, and rows that are not at the sink just once."""
+    begun, ended = checkpoint.last_ids()
+    rows = sinks.judge(job, checkpoint.consumed(job.source))
+    calls = [call["batch"] for call in drivers.calls(job.out)]
+    lost = len(set(range(ended + 1)) - set(calls)) + (begun != ended)
+    return {"lost": lost, "rows_wrong": rows.missing + rows.repeated}
+
+
+def took_ms(job: drivers.Job) -> dict[int, float]:
     """From a batch's offsets to its commit, as their files say."""
     began, ended = (
         {n: (job.root() / log / str(n)).stat().st_mtime for n in drivers.ids(job.root() / log)}
@@ -122,10 +129,11 @@ def _took_ms(job: drivers.Job) -> dict[int, float]:
     return {n: (at_s - began[n]) * 1000 for n, at_s in ended.items() if n in began}
 
 
-def _figures(spans: dict[str, list[range]], took_ms: dict[int, float]) -> dict[str, float]:
+def figures(spans: dict[str, list[range]], took: dict[int, float]) -> dict[str, float]:
+    """How long the batches of each kind took."""
     found: dict[str, float] = {}
     for when, ranges in spans.items():
-        values = sorted(took_ms[n] for span in ranges for n in span if n in took_ms)
+        values = sorted(took[n] for span in ranges for n in span if n in took)
         found[f"{when}_batches"] = len(values)
         found[f"{when}_median_ms"] = statistics.median(values)
         found[f"{when}_p90_ms"] = values[len(values) * 9 // 10]

@@ -66,11 +66,11 @@ class Operator:
 
     def rss_mib(self) -> float:
         """What it holds now."""
-        return self._memory("VmRSS")
+        return memory_mib(self.pid, "VmRSS")
 
     def highest_rss_mib(self) -> float:
         """The most it ever held."""
-        return self._memory("VmHWM")
+        return memory_mib(self.pid, "VmHWM")
 
     def send(self, number: signal.Signals) -> None:
         """SIGKILL, SIGSTOP, SIGCONT, SIGTERM."""
@@ -85,9 +85,11 @@ class Operator:
             return ""
         return str(said.split()[-1])
 
-    def _memory(self, field: str) -> float:
-        lines = pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
+
+def memory_mib(pid: int, field: str) -> float:
+    """What the kernel says of a process's memory: VmRSS is what it holds now, VmHWM the most it ever held."""
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
 
 
 @contextlib.asynccontextmanager

@@ -74,6 +74,7 @@ async def _come_up(stage: operator_stage.Stage) -> None:
         await stage.create(operator_jobs.streamjob(name, EXECUTORS) for name in some)
         what = f"jobs {some[0]} to {some[-1]} run with {EXECUTORS} executors each"
         await operator_api.until(what, functools.partial(_all_full, stage.seen, some), _READY_S)
+        print(f"standing: {first + len(some)} of {JOBS} jobs run", flush=True)
 
 
 def _all_full(seen: operator_seen.Seen, jobs: list[str]) -> bool:
@@ -92,9 +93,10 @@ async def _churn(
     async with asyncio.TaskGroup() as tasks:
         leases = tasks.create_task(_renew(stage))
         losses = tasks.create_task(_lose(stage, spark))
-        for _ in range(MINUTES):
+        for number in range(1, MINUTES + 1):
             await asyncio.sleep(60.0)
             minutes.append(_minute(stage, operator))
+            print(f"standing: minute {number} of {MINUTES}, RSS {minutes[-1]['rss_mib']:.0f} MiB", flush=True)
         leases.cancel()
         losses.cancel()
     return minutes

@@ -22,6 +22,12 @@ def digests(layout: pathlib.Path) -> list[str]:
     return found
 
 
+def layers(layout: pathlib.Path) -> list[pathlib.Path]:
+    """The files of the last build's layers, lowest first."""
+    manifest = _read(_blob(layout, _read(layout / "index.json")["manifests"][-1]["digest"]))
+    return [_blob(layout, layer["digest"]) for layer in manifest["layers"]]
+
+
 def prune(layout: pathlib.Path) -> None:
     """Drops earlier builds, which a push leaves in the index without a name, and their blobs."""
     index = _read(layout / "index.json")
