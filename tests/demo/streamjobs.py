@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from demo import plain_spark
@@ -73,6 +74,15 @@ class Job:
         listed = json.loads(self._kubectl("get", "pods", "-l", selector, "-o", "json"))["items"]
         return [pod for pod in listed if "deletionTimestamp" not in pod["metadata"]]
 
+    def executor(self, is_wanted: Callable[[Body], object] = bool) -> Body:
+        """One of its executors, once it is as wanted."""
+
+        def look() -> Body | None:
+            return next((pod for pod in self.pods(names.EXECUTOR) if is_wanted(pod)), None)
+
+        found: Body = plain_spark.until(f"an executor of {self.name} as wanted", look, DEADLINE_S)
+        return found
+
     def uids(self, role: str) -> set[str]:
         """Of those pods."""
         return {pod["metadata"]["uid"] for pod in self.pods(role)}
@@ -90,12 +100,24 @@ class Job:
         """Whether the console sink of its present driver has shown any."""
         return _ROW.search(self.log()) is not None
 
+    def last(self, log: str) -> int:
+        """The highest batch of `offsets` or `commits` in the checkpoint of wordcount's query; -1 before the first."""
+        stored = plain_spark.keys(self.kube, f"{self.namespace}/{self.name}/wordcount/{log}/")
+        files = (key.rsplit("/", 1)[-1] for key in stored)
+        return max((int(name) for name in files if name.isdecimal()), default=-1)
+
     def _says(self, kind: str, reason: str) -> Body | None:
         found = self.condition(kind)
         return found if found["reason"] == reason else None
 
     def _kubectl(self, *words: str) -> str:
         return self.kube.kubectl("-n", self.namespace, *words)
+
+
+def fresh(kube: target.Target, namespace: str, name: str) -> Job:
+    """A job that was never there before."""
+    plain_spark.empty_bucket(kube, f"{namespace}/{name}/")
+    return Job(kube, namespace, name)
 
 
 def place_of(pod: Body) -> Body:

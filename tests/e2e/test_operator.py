@@ -25,18 +25,7 @@ KAFKA = ["--servers", "kafka.testbed:9092"]
 
 
 def job(kube, name, namespace=namespaces.JOBS):
-    """A job that was never there before."""
-    plain_spark.empty_bucket(kube, f"{namespace}/{name}/")
-    return streamjobs.Job(kube, namespace, name)
-
-
-def executor(found, ready=bool):
-    """The job's executor, once it is as wanted."""
-
-    def look():
-        return next((pod for pod in found.pods(names.EXECUTOR) if ready(pod)), None)
-
-    return plain_spark.until(f"the executor of {found.name}", look, streamjobs.DEADLINE_S)
+    return streamjobs.fresh(kube, namespace, name)
 
 
 def lease(found):
@@ -48,12 +37,6 @@ def query(found):
     return next((one for one in found.status().get("queries", ()) if "batch" in one), None)
 
 
-def last(found, log):
-    """The highest batch of `offsets` or `commits` in the checkpoint of wordcount's query."""
-    stored = plain_spark.keys(found.kube, f"{found.namespace}/{found.name}/wordcount/{log}/")
-    return max(int(name) for key in stored if (name := key.rsplit("/", 1)[-1]).isdecimal())
-
-
 @pytest.fixture(scope="module")
 def steady(kube, installed):
     """A job that runs through all of these tests."""
@@ -62,6 +45,12 @@ def steady(kube, installed):
     found.apply()
     found.wait("condition=Ready")
     return found
+
+
+@pytest.fixture(scope="module")
+def first_shown(steady):
+    """Its query as it was first shown with a batch."""
+    return plain_spark.until("a batch of the query is known", lambda: query(steady), streamjobs.DEADLINE_S)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +129,7 @@ def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
     found = job(kube, "giant")
     asks = {"spec": {"containers": [{"name": "executor", "resources": {"requests": {"cpu": "512"}}}]}}
     found.apply(executors={**ONE, "template": asks})
-    pod = executor(found, lambda pod: not plain_spark.is_gated(pod))
+    pod = found.executor(lambda pod: not plain_spark.is_gated(pod))
     place = streamjobs.place_of(pod)
     assert streamjobs.seconds_between(pod["metadata"]["creationTimestamp"], place["at"]) <= LEFT_THE_GATE_S
     assert place["node"] == ""
@@ -150,10 +139,8 @@ def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
 
 
 @pytest.mark.usefixtures("operator")
-def test_a_running_job_shows_its_query_and_its_driver_holds_the_lease(kube, steady):
-    first = plain_spark.until("a batch of the query is known", lambda: query(steady), streamjobs.DEADLINE_S)
-    assert (first["name"], first["phase"]) == ("wordcount", "running")
-    plain_spark.until("a later one is", lambda: query(steady)["batch"] > first["batch"], streamjobs.DEADLINE_S)
+def test_a_running_job_shows_its_query_and_its_driver_holds_the_lease(kube, steady, first_shown):
+    assert (first_shown["name"], first_shown["phase"]) == ("wordcount", "running")
     for kind, reason in (("Protected", "Guarded"), ("CheckpointHealthy", "Committed"), ("SLOMet", "NoSLO")):
         steady.until_reason(reason, kind)
         assert steady.condition(kind)["status"] == "True"
@@ -166,11 +153,11 @@ def test_a_running_job_shows_its_query_and_its_driver_holds_the_lease(kube, stea
 def test_a_suspended_job_ended_between_two_batches_and_goes_on_from_there(steady):
     steady.change(suspend=True)
     steady.wait("jsonpath={.status.phase}=Suspended")
-    assert last(steady, "offsets") == last(steady, "commits")
-    ended_at = last(steady, "commits")
+    assert steady.last("offsets") == steady.last("commits")
+    ended_at = steady.last("commits")
     steady.change(suspend=False)
     steady.wait("condition=Ready")
-    plain_spark.until("the next batch", lambda: last(steady, "commits") > ended_at, streamjobs.DEADLINE_S)
+    plain_spark.until("the next batch", lambda: steady.last("commits") > ended_at, streamjobs.DEADLINE_S)
 
 
 @pytest.mark.usefixtures("operator")
@@ -194,7 +181,7 @@ def test_a_person_at_the_command_line_sees_the_job_and_its_surroundings(kube, st
     command.says(kube, "logs", "steady", "--agent")
     dump = tmp_path / "dump.json"
     dump.write_text(command.says(kube, "dump"))
-    assert executor(steady)["metadata"]["name"] in dump.read_text()
+    assert steady.executor()["metadata"]["name"] in dump.read_text()
     assert "consolidate" in command.says(kube, "plan", "--compare", "--snapshot", str(dump))
     assert "no-such-job" in command.refuses(kube, "why", "no-such-job")
 
@@ -256,15 +243,22 @@ def test_an_upgrade_keeps_running_jobs_running(operator, steady):
     steady.wait("condition=Ready")
 
 
+@pytest.mark.usefixtures("operator")
+def test_later_batches_are_shown_as_well(steady, first_shown):
+    plain_spark.until(
+        "a later batch is shown", lambda: (query(steady) or first_shown)["batch"] > first_shown["batch"], 120
+    )
+
+
 def test_without_an_operator_executors_leave_the_gate_and_jobs_can_be_deleted(kube, operator, steady):
     leaving = job(kube, "deleted-meanwhile")
     leaving.apply(image=BAD_IMAGE)
     leaving.until_reason("ImagePull")
     operator.scale(0)
     leaving.delete()
-    before = executor(steady)["metadata"]
+    before = steady.executor()["metadata"]
     kube.kubectl("-n", steady.namespace, "delete", "pod", before["name"])
-    pod = executor(steady, lambda pod: pod["metadata"]["uid"] != before["uid"] and streamjobs.bound_at(pod))
+    pod = steady.executor(lambda pod: pod["metadata"]["uid"] != before["uid"] and streamjobs.bound_at(pod))
     made, bound = pod["metadata"]["creationTimestamp"], streamjobs.bound_at(pod)
     assert streamjobs.seconds_between(made, bound) <= LEFT_THE_GATE_S
     assert streamjobs.place_of(pod) == {}
@@ -279,13 +273,13 @@ def test_without_an_operator_executors_leave_the_gate_and_jobs_can_be_deleted(ku
 @pytest.mark.usefixtures("operator")
 def test_observe_shows_the_plan_and_off_makes_none(kube, seen_and_left):
     observed, left_alone = seen_and_left
-    place = streamjobs.place_of(executor(observed))
+    place = streamjobs.place_of(observed.executor())
     assert place["node"] == ""
     assert place["why"].startswith("placement.mode is Observe; consolidate would send it to ")
     assert place["why"].split(" to ")[1].split(":")[0] in kube.kubectl("get", "nodes", "-o", "name")
     assert observed.condition("Placed")["reason"] == "Observed"
 
-    pod = executor(left_alone)
+    pod = left_alone.executor()
     assert streamjobs.place_of(pod) == {}
     assert left_alone.condition("Placed")["reason"] == "Off"
     template = kube.kubectl("-n", left_alone.namespace, "get", "cm", "-l", f"{names.JOB}=left-alone", "-o", "yaml")
