@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from house import paths, screen, stages, trouble, usual
+from house import paths, screen, stages, targets, trouble, usual
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +104,19 @@ def test_a_terminal_gets_a_bar_that_grows_with_the_usual_time():
 @pytest.mark.parametrize(("seconds", "said"), [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (125, "2 min 05 s")])
 def test_durations_are_said_as_people_say_them(seconds, said):
     assert screen.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    "target", ["bench", "check", "cluster", "demo", "e2e", "images", "jvm", "lock", "test", "unit"]
+)
+def test_whatever_installs_something_has_its_venv_first_also_in_a_bare_tree(target, monkeypatch):
+    class Reached(Exception):
+        pass
+
+    def reach(_, work):
+        raise Reached(work[0].name)
+
+    monkeypatch.setattr(stages, "run", reach)
+    monkeypatch.setattr("subprocess.run", lambda *words, **_: pytest.fail(f"{words} before any stage"))
+    with pytest.raises(Reached, match="venv"):
+        targets.ALL[target].run([])

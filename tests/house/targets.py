@@ -71,9 +71,15 @@ def _only(suite: str) -> Callable[[list[str]], int]:
     return run
 
 
+def _cluster(_: list[str]) -> int:
+    stages.run("tools", [venv_stage()])
+    return testing.testbed("up")
+
+
 def _images(_: list[str]) -> int:
     from testbed import cluster  # noqa: PLC0415  # the testbed imports the house; only here the house calls it
 
+    stages.run("tools", [venv_stage()])
     stages.run("images", cluster.build_stages())
     return 0
 
@@ -136,7 +142,7 @@ ALL = {
     "jvm": Target("the tests of the Spark plugin", _only("jvm")),
     "matrix": Target("the plugin on Spark, over sources, sinks, state, stores and engines: minutes", _only("matrix")),
     "e2e": Target("the tests on the real cluster, brought up for them", _only("e2e")),
-    "cluster": Target("bring up the cluster: 3 nodes, DNS, Prometheus, Kafka, S3", lambda _: testing.testbed("up")),
+    "cluster": Target("bring up the cluster: 3 nodes, DNS, Prometheus, Kafka, S3", _cluster),
     "images": Target("build every image, no cluster", _images),
     "bench": Target("measure NAME, write tests/bench/RESULTS.md, say for each bar whether it holds", _bench),
     "lock": Target("write requirements/*.txt anew, with hashes", _lock),
