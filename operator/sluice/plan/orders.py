@@ -23,6 +23,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> Body | None:
         drivers.pop(verdict.driver.pod, None)
     if verdict.plugged:
         drivers[verdict.driver.pod] = _BEGIN
+    drivers |= verdict.told
     if drivers == told:
         return before or None
     return {"version": _VERSION, "serial": before.get("serial", 0) + 1, "drivers": drivers}

@@ -1,8 +1,10 @@
 """What plan concludes of one job: where it stands, why, and what is to be done about it."""
 
 import dataclasses
+from collections.abc import Mapping
 
 from sluice.values import driver_state, steps
+from sluice.values.streamjob import Body
 
 Stages = tuple[tuple[steps.Step, ...], ...]
 
@@ -39,4 +41,5 @@ class Verdict:
     stages: Stages = ()
     look_again_s: float | None = None
     plugged: bool | None = None  # of a driver that is begun: whether it has the plugin
+    told: Mapping[str, Body] = dataclasses.field(default_factory=dict)  # new orders, by driver; others keep theirs
     decisions: tuple[Decision, ...] = ()
