@@ -116,6 +116,22 @@ def test_an_event_tells_of_each_change_once():
     assert told(failed) == [("ApplicationError", True)]
 
 
+LOST = dataclasses.replace(after(RUNNING), pods=(made.driver(),))
+
+
+def later(view, after_s, *pods):
+    return dataclasses.replace(after(view), now_s=view.now_s + after_s, pods=pods)
+
+
+def test_a_lost_executor_is_told_of_once_and_only_if_it_stays_away():
+    assert told(LOST) == []
+    gated = later(LOST, 300, made.driver(), made.waiting(2))
+    assert told(gated) == []
+    late = later(gated, 300, made.driver(), made.waiting(2))
+    assert told(late) == [("ExecutorsMissing", True)]
+    assert told(later(late, 60, made.driver())) == told(later(late, 60, made.driver(), made.waiting(3))) == []
+
+
 def test_decisions_come_from_the_pods_themselves_and_from_what_is_done_now():
     view = made.view(made.job(status=CLEAN, suspend=True), made.driver(), sent(made.executor()))
     found = [(d["kind"], d["subject"]) for d in status.wanted(view, verdict_of(view))["decisions"]]

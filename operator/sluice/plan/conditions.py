@@ -8,7 +8,8 @@ from typing import Any
 from sluice.plan import inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, names, records, views
 
-QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing")  # a moment on the way: nobody needs an event
+# A moment on the way: nobody needs an event.
+QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing")
 _LONGEST = 1024  # of a message, like a driver's last words
 _UNBALANCED = "nothing shifts load among the executors of this job"
 

@@ -28,8 +28,9 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     """An event for each condition that people wait for and whose reason changed."""
     before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
     told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
-    new = [c for c in told if c["reason"] != before.get(c["type"]) or (verdict.stuck and not _was_stuck(view))]
-    changed = [c for c in new if verdict.stuck or c["reason"] not in conditions.QUIET]
+    stuck = verdict.stuck and not _was_stuck(view)
+    new = [c for c in told if c["reason"] != before.get(c["type"]) or (stuck and c["type"] == "Ready")]
+    changed = [c for c in new if c["reason"] not in conditions.QUIET or (verdict.stuck and c["type"] == "Ready")]
     return tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
 
 
