@@ -83,7 +83,9 @@ class Routes:
         running = at[0] == "pods" and there["spec"].get("nodeName") and options.get("gracePeriodSeconds") != 0
         if not running and not there["metadata"].get("finalizers"):
             return self._store.remove(at)
-        there["metadata"].setdefault("deletionTimestamp", self._store.stamp())
+        grace_s = options.get("gracePeriodSeconds", 30) if running else 0
+        there["metadata"].setdefault("deletionTimestamp", self._store.stamp(grace_s))
+        there["metadata"].setdefault("deletionGracePeriodSeconds", grace_s)
         return self._store.put(at, there)
 
     def _merge(self, call: calls.Call, at: store.At) -> Body:
