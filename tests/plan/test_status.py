@@ -92,6 +92,8 @@ PLACED = [
     ("shown only", with_mode("Observe", sent(made.executor(), node="")), ("False", "Observed")),
     ("off", with_mode("Off", made.executor()), ("False", "Off")),
     ("none there", with_mode("Act"), ("False", "NoExecutors")),
+    ("by no leave", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "NotAllowed")),
+    ("off anyway", dataclasses.replace(with_mode("Off", made.executor()), placing=False), ("False", "Off")),
 ]
 
 
