@@ -106,8 +106,8 @@ def test_a_change_that_restarts_nothing_has_no_steps(tmp_path, capsys):
 
 
 def test_programs_get_it_as_json(tmp_path, capsys):
-    words = (written(tmp_path, "new.yaml", image="clicks:2"), "--against", written(tmp_path, "old.yaml"), "--json")
-    assert plan(*words) == 0
+    words = (written(tmp_path, "new.yaml", image="clicks:2"), "--against", written(tmp_path, "old.yaml"))
+    assert plan(*words, "-o", "json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["changes"] == [{"field": "image", "before": "clicks:1", "after": "clicks:2", "asks": "handover"}]
     assert said["revision"]["before"] != said["revision"]["after"]
