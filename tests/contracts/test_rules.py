@@ -112,6 +112,19 @@ async def test_applying_to_one_uid_does_not_make_another(which):
 
 @BOTH
 @loops.in_a_loop
+async def test_applying_is_for_one_version_too(which):
+    async with servers.connect(which) as (line, namespace):
+        body = {**await make(line, config(namespace, a="1")), "kind": "ConfigMap"}
+        this = {key: body["metadata"][key] for key in ("uid", "resourceVersion")}
+        await patch(line, body, {"data": {"a": "2"}})
+        late = {**config(namespace, a="3"), "metadata": {**config(namespace)["metadata"], **this}}
+        said = await patch(line, body, late, wire.APPLY, {"fieldManager": "sluice", "force": "true"})
+        assert (said.status, said.body["reason"]) == (409, "Conflict")
+        assert (await get(line, body)).body["data"] == {"a": "2"}
+
+
+@BOTH
+@loops.in_a_loop
 async def test_what_is_renewed_loses_our_old_fields_and_keeps_those_of_others(which):
     async with servers.connect(which) as (line, namespace):
         assert (await do(line, steps.Create(config(namespace, a="1", old="1")))).ok

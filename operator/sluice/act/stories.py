@@ -3,7 +3,7 @@
 import datetime
 import hashlib
 
-from sluice.act.written import Written, said
+from sluice.act.written import Written, said, this
 from sluice.transport import paths, wire
 from sluice.values import names, steps
 from sluice.values.streamjob import Body
@@ -22,7 +22,7 @@ async def tell(step: steps.Tell, line: wire.Wire) -> Written:
     told = await line.call("GET", path)
     if not told.ok:
         return said(step, told)
-    again = {"count": (told.body.get("count") or 1) + 1, "lastTimestamp": now}
+    again = {"metadata": this(told.body["metadata"]), "count": (told.body.get("count") or 1) + 1, "lastTimestamp": now}
     return said(step, await line.call("PATCH", path, again, wire.MERGE, _MANAGER, lean=True))
 
 
