@@ -157,6 +157,9 @@ async def test_a_driver_that_fails_comes_back_ever_more_slowly_and_says_why():
         assert (failed["attempt"], failed["exitCode"], failed["reason"]) == (4, 1, "ApplicationError")
         assert failed["message"].endswith("no such topic")
         assert ("clicks", "Restarting", "ApplicationError") in at.story
+        (event,) = [event for event in at.kube.objects("Event") if event["reason"] == "ApplicationError"]
+        assert (event["count"], event["type"]) == (4, "Warning")
+        assert "Attempt 5 begins" in event["message"]
 
 
 def at_s(at):
