@@ -134,6 +134,20 @@ def test_a_lost_executor_is_told_of_once_and_only_if_it_stays_away():
     assert told(later(late, 60, made.driver())) == told(later(late, 60, made.driver(), made.waiting(3))) == []
 
 
+TAKEN_UP = [
+    ("fields that are read at every decision", {"slo": streamjob.Slo(lag=5)}, ["SpecTakenUp"]),
+    ("nothing at all", {}, []),
+    ("the driver, too", {"slo": streamjob.Slo(lag=5), "image": "clicks:2"}, ["SpecChanged"]),
+    ("the job's life", {"slo": streamjob.Slo(lag=5), "suspend": True}, ["Suspending"]),
+]
+
+
+@pytest.mark.parametrize(("change", "reasons"), [t[1:] for t in TAKEN_UP], ids=[t[0] for t in TAKEN_UP])
+def test_a_change_that_its_own_reason_does_not_tell_of_is_told_of(change, reasons):
+    job = dataclasses.replace(after(RUNNING).job, spec=made.spec(**change), before=made.spec())
+    assert [reason for reason, _ in told(dataclasses.replace(RUNNING, job=job))] == reasons
+
+
 def test_decisions_come_from_the_pods_themselves_and_from_what_is_done_now():
     view = made.view(made.job(status=CLEAN, suspend=True), made.driver(), sent(made.executor()))
     found = [(d["kind"], d["subject"]) for d in status.wanted(view, verdict_of(view))["decisions"]]

@@ -166,8 +166,8 @@ class Mirror:
                 self._bury_streamjob(old)
             self._bury(new.uid)
         elif new.uid not in self._graves and not _is_known(body, old):
-            if new.unreadable and old is not None and old.uid == new.uid:
-                new = dataclasses.replace(new, spec=old.spec)
+            if old is not None and old.uid == new.uid:
+                new = dataclasses.replace(new, spec=old.spec if new.unreadable else new.spec, before=_before(old, new))
             self._turn_streamjob(old, new, ours=ours)
 
     def _turn_streamjob(self, old: streamjob.StreamJob | None, new: streamjob.StreamJob, *, ours: bool) -> None:
@@ -273,6 +273,12 @@ def _key(pod: slim.Pod) -> Key:
 
 def _sorted(pods: Iterable[slim.Pod]) -> tuple[slim.Pod, ...]:
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid)))
+
+
+def _before(old: streamjob.StreamJob, new: streamjob.StreamJob) -> streamjob.Spec | None:
+    if new.status.get("observedGeneration") == new.generation:
+        return None
+    return old.before or (old.spec if old.generation != new.generation else None)
 
 
 def _is_ready(status: Body) -> bool:
