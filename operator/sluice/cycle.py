@@ -59,7 +59,8 @@ class Cycle:
         if view is None:
             self._refused.pop(key, None)
             return await self._do(key, _LEFTOVERS, await self._farewell(key))
-        verdict = life.judge(await self._filled_in(view), self._around)
+        view = await self._filled_in(view)
+        verdict = life.judge(view, self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
         said = (*status.record(view, verdict), *status.tell(view, verdict))
@@ -84,7 +85,8 @@ class Cycle:
         if revision and revision != changes.revision(view.job):
             recorded = await revisions.read(self._line, view.job, revision)
             view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)
-        return dataclasses.replace(view, refused=refused.sentence) if refused else view
+        sentence = refused.sentence if refused else ""
+        return dataclasses.replace(view, refused=sentence, placing=self._around.placing)
 
     async def _look_at_fleet(self) -> float | None:
         fleet = self._seen.fleet_view(self._now_s())

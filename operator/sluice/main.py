@@ -92,7 +92,7 @@ async def _lead(
         for pod in seen.leftovers():
             jobs.wake((pod.namespace, pod.job))
         metrics.watch_queue(jobs.depth, jobs.oldest_s, jobs.stalled_s)
-        metrics.watch_jobs(seen.phases)
+        metrics.watch_jobs(seen.standing)
         metrics.watch_calls(lambda: line.counts)
         beat.leads(jobs)
         tasks.create_task(_watch(told, seen, end))

@@ -14,7 +14,7 @@ REGISTRY = prometheus.CollectorRegistry()
 prometheus.ProcessCollector(registry=REGISTRY)
 
 PHASES = ("Pending", "Starting", "Running", "Restarting", "Stopping", "Suspended", "Completed", "Failed")
-SETTLED = frozenset(("Running", "Suspended", "Completed"))
+RESTING = frozenset(("Suspended", "Completed"))
 MOST_NAMED_JOBS = 200  # more than a person reads at 3 a.m.
 _MOST_VALUES = 40  # of one open label
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -60,13 +60,13 @@ class _Calls(registry.Collector):
 class _Jobs(registry.Collector):
     """Counted when asked for, so that a job that is gone leaves nothing behind."""
 
-    phases: Callable[[], Mapping[tuple[str, str], str]] = staticmethod(dict)
+    standing: Callable[[], Mapping[tuple[str, str], tuple[str, bool]]] = staticmethod(dict)
 
     def collect(self) -> Iterable[core.Metric]:
-        found = self.phases()
+        found = self.standing()
         jobs = core.GaugeMetricFamily("sluice_jobs", "StreamJobs by phase.", labels=["phase"])
         counted = dict.fromkeys((*PHASES, _OTHER), 0)
-        for phase in found.values():
+        for phase, _ in found.values():
             counted[phase if phase in counted else _OTHER] += 1
         for phase, count in counted.items():
             jobs.add_metric([phase], count)
@@ -76,7 +76,7 @@ class _Jobs(registry.Collector):
             f"1 for each job that is not where it should stay; at most {MOST_NAMED_JOBS} are named.",
             labels=["streamjob_namespace", "streamjob", "phase"],
         )
-        unsettled = sorted((*key, phase) for key, phase in found.items() if phase not in SETTLED)
+        unsettled = sorted((*key, phase) for key, (phase, ready) in found.items() if not ready and phase not in RESTING)
         for namespace, job, phase in unsettled[:MOST_NAMED_JOBS]:
             named.add_metric([namespace, job, phase if phase in counted else _OTHER], 1)
         yield named
@@ -101,9 +101,9 @@ def watch_queue(depth: Callable[[], int], oldest_s: Callable[[], float], cycle_a
     _beat.set_function(cycle_age_s)
 
 
-def watch_jobs(phases: Callable[[], Mapping[tuple[str, str], str]]) -> None:
-    """Where to look for the phase of every job, by namespace and name."""
-    _jobs.phases = phases
+def watch_jobs(standing: Callable[[], Mapping[tuple[str, str], tuple[str, bool]]]) -> None:
+    """Where to look for the phase of every job and whether it is Ready, by namespace and name."""
+    _jobs.standing = standing
 
 
 def watch_calls(counts: Callable[[], Mapping[tuple[str, str, int], int]]) -> None:

@@ -264,6 +264,17 @@ async def test_the_same_story_again_is_one_event_counted_up_and_another_is_anoth
 
 
 @loops.in_a_loop
+async def test_a_story_in_other_words_is_the_same_event_and_the_last_words_stand():
+    async with api.FakeApi() as kube:
+        for attempt in (1, 2, 3):
+            message = f"clicks-a1b2c3-{attempt} ended, attempt {attempt + 1} begins at 10:0{attempt}:00 UTC."
+            await do(kube, [steps.Tell("team", "clicks", manifests.UID, True, "ApplicationError", message)])
+        await do(kube, [steps.Tell("team", "clicks", manifests.UID, False, "ApplicationError", "of no account")])
+        told = sorted((event["type"], event["count"], event["message"][:15]) for event in kube.objects("Event"))
+        assert told == [("Normal", 1, "of no account"), ("Warning", 3, "clicks-a1b2c3-3")]
+
+
+@loops.in_a_loop
 async def test_what_became_of_streamjobs_and_pods_is_handed_back():
     async with api.FakeApi() as kube:
         job = kube.put(manifests.streamjob())

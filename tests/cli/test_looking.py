@@ -44,7 +44,7 @@ FAILING = fakes.stream_job(
             },
         },
         "executors": {"wanted": 2, "running": 1, "waiting": 1},
-        "placement": {"policy": "stay", "nodes": {}, "refused": "no node has 2 cores free"},
+        "placement": {"policy": "stay", "nodes": {}},
         "conditions": [
             {"type": "Ready", "status": "False", "reason": "OutOfMemory", "message": "Raise driver.memory."},
             {"type": "Progressing", "status": "True", "reason": "Restarting", "message": "Attempt 4 comes."},
@@ -111,11 +111,10 @@ def test_status_of_one_job_shows_each_query_with_its_last_batch(desk):
     ]
 
 
-def test_status_says_what_waits_and_what_was_refused_and_that_a_change_is_not_taken_up(desk):
+def test_status_says_what_waits_and_that_a_change_is_not_taken_up(desk):
     desk.holds(FAILING)
     said = desk.type("status", "views")
     assert "executors  1/2 run, 1 wait for a node" in said
-    assert "refused: no node has 2 cores free" in said
     assert "revision   0f0f0f, and a change that the operator has not taken up yet" in said
 
 

@@ -39,12 +39,15 @@ class Server:
     def __init__(self):
         self.stands = None
         self.refusing = {}  # kind: sentence
+        self.forbidding = {}  # kind: the Status that says so
         self.asked = []
 
     def answer(self, method, path, body):
         self.asked.append((method, path.partition("?")[0], path.partition("?")[2]))
         if method == "GET":
             return (200, self.stands) if self.stands else (404, {"message": "not found"})
+        if body["kind"] in self.forbidding:
+            return 403, self.forbidding[body["kind"]]
         if body["kind"] in self.refusing:
             return 422, {"message": self.refusing[body["kind"]]}
         return 201 if method == "POST" else 200, body
@@ -103,8 +106,8 @@ def test_a_change_that_restarts_nothing_has_no_steps(tmp_path, capsys):
 
 
 def test_programs_get_it_as_json(tmp_path, capsys):
-    words = (written(tmp_path, "new.yaml", image="clicks:2"), "--against", written(tmp_path, "old.yaml"), "--json")
-    assert plan(*words) == 0
+    words = (written(tmp_path, "new.yaml", image="clicks:2"), "--against", written(tmp_path, "old.yaml"))
+    assert plan(*words, "-o", "json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["changes"] == [{"field": "image", "before": "clicks:1", "after": "clicks:2", "asks": "handover"}]
     assert said["revision"]["before"] != said["revision"]["after"]
@@ -124,7 +127,10 @@ def test_a_cluster_is_asked_what_it_would_say_and_nothing_is_made(tmp_path, caps
     assert plan(written(tmp_path, "new.yaml", image="clicks:2")) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "  image: clicks:1 → clicks:2: hand over the driver"
-    assert lines[-1] == "the API server would take the StreamJob, its driver and its executors"
+    assert lines[-2:] == [
+        "the API server would take the StreamJob, its driver and its executors",
+        "not asked about: agent and plugin, for which the driver may need 50m CPU and 64Mi memory more",
+    ]
     jobs, pods = "/apis/sluice.dev/v1alpha1/namespaces/shop/streamjobs/clicks", "/api/v1/namespaces/shop/pods"
     assert [asked[:2] for asked in cluster.asked] == [("GET", jobs), ("PATCH", jobs), ("POST", pods), ("POST", pods)]
     assert all("dryRun=All" in query for method, _, query in cluster.asked if method != "GET")
@@ -141,6 +147,26 @@ def test_what_the_api_server_would_refuse_is_said_in_its_words(tmp_path, capsys,
     cluster.refusing = {kind: sentence.rpartition("pod: ")[2]}
     assert plan(written(tmp_path, "new.yaml")) == 1
     assert capsys.readouterr().err == f"sluice: {sentence}\n"
+
+
+NO_RIGHT = 'pods is forbidden: User "ann" cannot create resource "pods" in API group "" in the namespace "shop"'
+NO_ROOM = 'pods "clicks-a1b2c3-0" is forbidden: exceeded quota: shop'
+
+
+def test_who_may_make_no_pods_is_told_that_nobody_could_be_asked_about_them(tmp_path, capsys, cluster):
+    cluster.forbidding = {"Pod": {"message": NO_RIGHT, "reason": "Forbidden", "details": {"kind": "pods"}}}
+    assert plan(written(tmp_path, "new.yaml")) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "the API server would take the StreamJob",
+        f"not asked about: its pods, which you may not: {NO_RIGHT}",
+    ]
+
+
+def test_a_quota_that_is_full_is_no_missing_right(tmp_path, capsys, cluster):
+    details = {"name": "clicks-a1b2c3-0", "kind": "pods"}
+    cluster.forbidding = {"Pod": {"message": NO_ROOM, "reason": "Forbidden", "details": details}}
+    assert plan(written(tmp_path, "new.yaml")) == 1
+    assert capsys.readouterr().err == f"sluice: the API server would refuse the driver's pod: {NO_ROOM}\n"
 
 
 @pytest.mark.parametrize(

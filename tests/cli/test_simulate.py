@@ -1,5 +1,7 @@
 """`sluice simulate`: what it prints and what it refuses."""
 
+import json
+
 import pytest
 
 from sluice import __main__ as front_door
@@ -23,6 +25,13 @@ def test_what_if_shows_the_cluster_as_it_is_and_under_each_policy(dump, capsys):
     assert lines["now"] == "now             14.000 ms a tuple, 100.0% far, fullest node 50%"
     assert lines["stay"].split(maxsplit=1)[1] == lines["now"].split(maxsplit=1)[1]
     assert lines["turbostream"].split(maxsplit=1)[1].startswith(("5.000 ms", "14.000 ms"))
+
+
+@pytest.mark.timeout(60)
+def test_what_if_as_json_is_the_numbers_themselves(dump, capsys):
+    words = ["simulate", "what-if", "--snapshot", str(dump), "--far-ms", "10", "--service-ms", "2", "-o", "json"]
+    assert front_door.main(words) == 0
+    assert json.loads(capsys.readouterr().out)["now"] == {"tuple_ms": 14.0, "far_share": 1.0, "fullest": 0.5}
 
 
 def test_what_if_names_what_is_wrong_with_a_dump(tmp_path, capsys):

@@ -7,8 +7,8 @@ import pytest
 
 from act import manifests
 from contracts import servers
+from contracts.asking import do, gated, get, kinds, make, patch, wait_for
 from fakes import loops
-from sluice import act
 from sluice.observe import listwatch
 from sluice.transport import paths, wire
 from sluice.values import names, steps
@@ -20,54 +20,6 @@ ON_THE_REAL_ONE = pytest.mark.parametrize("which", [servers.REAL])
 def config(namespace, name="config", **data):
     """Of nobody: what belongs to a StreamJob that is not there is collected within a second."""
     return manifests.config_map(name, namespace, uid=None, **data)
-
-
-def gated(namespace, **spec):
-    """A pod that nobody schedules, and no operator that may run here takes for its own."""
-    pod = manifests.pod("waiting", namespace, schedulingGates=[{"name": names.GATE}], **spec)
-    return {**pod, "metadata": {"name": "waiting", "namespace": namespace}}
-
-
-def on(node):
-    """Required node affinity, as the placement patches it."""
-    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
-
-
-async def make(line, body):
-    found = await line.call(
-        "POST", paths.collection(body["kind"], body["metadata"]["namespace"]), body, query={"fieldManager": "sluice"}
-    )
-    assert found.ok, found.sentence
-    return found.body
-
-
-async def get(line, body):
-    meta = body["metadata"]
-    return await line.call("GET", paths.item(body["kind"], meta["namespace"], meta["name"]))
-
-
-async def patch(line, body, change, content_type=wire.MERGE, query=None):
-    meta = body["metadata"]
-    return await line.call(
-        "PATCH", paths.item(body["kind"], meta["namespace"], meta["name"]), change, content_type, query
-    )
-
-
-async def wait_for(ask, holds):
-    """The answer as soon as it is as it should be: controllers take their time."""
-    async with asyncio.timeout(30):
-        while not holds(answer := await ask()):  # noqa: ASYNC110  # nobody tells us
-            await asyncio.sleep(0.1)
-    return answer
-
-
-async def do(line, step):
-    return await act.carry_out(steps.Steps(((step,),)), line)
-
-
-def kinds(outcome):
-    return [failure.kind for failure in outcome.failures]
 
 
 @BOTH
@@ -160,6 +112,19 @@ async def test_applying_to_one_uid_does_not_make_another(which):
 
 @BOTH
 @loops.in_a_loop
+async def test_applying_is_for_one_version_too(which):
+    async with servers.connect(which) as (line, namespace):
+        body = {**await make(line, config(namespace, a="1")), "kind": "ConfigMap"}
+        this = {key: body["metadata"][key] for key in ("uid", "resourceVersion")}
+        await patch(line, body, {"data": {"a": "2"}})
+        late = {**config(namespace, a="3"), "metadata": {**config(namespace)["metadata"], **this}}
+        said = await patch(line, body, late, wire.APPLY, {"fieldManager": "sluice", "force": "true"})
+        assert (said.status, said.body["reason"]) == (409, "Conflict")
+        assert (await get(line, body)).body["data"] == {"a": "2"}
+
+
+@BOTH
+@loops.in_a_loop
 async def test_what_is_renewed_loses_our_old_fields_and_keeps_those_of_others(which):
     async with servers.connect(which) as (line, namespace):
         assert (await do(line, steps.Create(config(namespace, a="1", old="1")))).ok
@@ -205,30 +170,6 @@ async def test_a_watch_tells_every_change_in_order_and_a_deletion_is_a_version_o
         assert told[-1]["object"]["metadata"]["uid"] == second["metadata"]["uid"]
         versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in told]
         assert int(since) < versions[0] < versions[1] < versions[2]
-
-
-@BOTH
-@loops.in_a_loop
-async def test_a_gate_is_lifted_and_a_node_chosen_in_one_patch_and_then_no_more(which):
-    async with servers.connect(which) as (line, namespace):
-        meta = (await make(line, gated(namespace, nodeSelector={"no": "such"})))["metadata"]
-        change = {"spec": {"schedulingGates": None, "affinity": on("nowhere")}}
-        step = steps.PatchPod(namespace, "waiting", meta["uid"], meta["resourceVersion"], change)
-        done = await do(line, step)
-        assert done.ok, done.failures
-        assert "schedulingGates" not in done.bodies[0]["spec"]
-        late = await patch(line, gated(namespace), {"spec": {"affinity": on("elsewhere")}})
-        assert late.status == 422
-        assert kinds(await do(line, step)) == ["Conflict"]
-
-
-@BOTH
-@loops.in_a_loop
-async def test_a_pod_that_is_nowhere_is_gone_as_soon_as_it_is_deleted(which):
-    async with servers.connect(which) as (line, namespace):
-        meta = (await make(line, gated(namespace)))["metadata"]
-        assert (await do(line, steps.Delete("Pod", namespace, "waiting", meta["uid"]))).ok
-        assert (await get(line, gated(namespace))).status == 404
 
 
 @BOTH

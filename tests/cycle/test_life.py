@@ -92,6 +92,23 @@ async def test_another_image_is_another_revision_once_the_first_driver_has_ended
 
 
 @by_the_clock
+async def test_a_changed_spec_that_restarts_nothing_is_told_of_field_by_field():
+    async with play.begin() as at:
+        at.apply(play.job())
+        await at.until(at.ready)
+        driver = at.drivers()
+        at.apply(play.job(slo={"lag": 5}, placement={"mode": "Observe"}))
+        await at.until(at.ready)
+        await at.later(60)
+        (event,) = [event for event in at.kube.objects("Event") if event["reason"] == "SpecTakenUp"]
+        assert event["message"].split("; ") == [
+            "placement.mode: Act → Observe: nothing to restart",
+            "slo.lag: nothing → 5: nothing to restart",
+        ]
+        assert (event["count"], event["type"], at.drivers()) == (1, "Normal", driver)
+
+
+@by_the_clock
 async def test_another_number_of_executors_is_had_by_a_restart():
     async with play.begin() as at:
         at.apply(play.job(count=1))
@@ -157,6 +174,9 @@ async def test_a_driver_that_fails_comes_back_ever_more_slowly_and_says_why():
         assert (failed["attempt"], failed["exitCode"], failed["reason"]) == (4, 1, "ApplicationError")
         assert failed["message"].endswith("no such topic")
         assert ("clicks", "Restarting", "ApplicationError") in at.story
+        (event,) = [event for event in at.kube.objects("Event") if event["reason"] == "ApplicationError"]
+        assert (event["count"], event["type"]) == (4, "Warning")
+        assert "Attempt 5 begins" in event["message"]
 
 
 def at_s(at):

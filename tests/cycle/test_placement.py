@@ -1,5 +1,6 @@
 """An executor sits where its annotation says, and if it cannot, it is let go elsewhere."""
 
+import dataclasses
 import json
 
 import pytest
@@ -64,6 +65,16 @@ async def test_without_placement_no_executor_waits_at_a_gate():
         await at.until(at.ready)
         assert [words for words in at.kube.writes() if words.startswith("PATCH") and "exec" in words] == []
         assert at.condition("Placed") == ("False", "Off")
+
+
+@by_the_clock
+async def test_an_operator_without_leave_to_place_says_so_of_a_job_that_would_have_it_place():
+    async with play.begin(around=dataclasses.replace(play.PLAIN, placing=False)) as at:
+        at.apply(play.job())
+        await at.until(at.ready)
+        assert at.condition("Placed") == ("False", "NotAllowed")
+        told = [event["message"] for event in at.kube.objects("Event") if event["reason"] == "NotAllowed"]
+        assert told == ["the operator was installed without leave to place (placement: off): the scheduler places"]
 
 
 @by_the_clock

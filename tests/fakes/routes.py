@@ -83,14 +83,15 @@ class Routes:
         running = at[0] == "pods" and there["spec"].get("nodeName") and options.get("gracePeriodSeconds") != 0
         if not running and not there["metadata"].get("finalizers"):
             return self._store.remove(at)
-        there["metadata"].setdefault("deletionTimestamp", self._store.stamp())
+        grace_s = options.get("gracePeriodSeconds", 30) if running else 0
+        there["metadata"].setdefault("deletionTimestamp", self._store.stamp(grace_s))
+        there["metadata"].setdefault("deletionGracePeriodSeconds", grace_s)
         return self._store.put(at, there)
 
     def _merge(self, call: calls.Call, at: store.At) -> Body:
         there = self._find(at)
         asked = call.body.get("metadata") or {}
-        if asked.get("resourceVersion", there["metadata"]["resourceVersion"]) != there["metadata"]["resourceVersion"]:
-            raise _no(409, "Conflict", "the object has been modified; please apply your changes to the latest version")
+        _check_version(asked, there["metadata"])
         if asked.get("uid", there["metadata"]["uid"]) != there["metadata"]["uid"]:
             raise _no(422, "Invalid", "metadata.uid: Invalid value: field is immutable")
         patch = call.body
@@ -104,8 +105,7 @@ class Routes:
 
     def _replace(self, body: Body, at: store.At) -> Body:
         there = self._find(at)["metadata"]
-        if body["metadata"].get("resourceVersion", there["resourceVersion"]) != there["resourceVersion"]:
-            raise _no(409, "Conflict", "the object has been modified; please apply your changes to the latest version")
+        _check_version(body["metadata"], there)
         kept = {key: there[key] for key in ("uid", "creationTimestamp")}
         return self._store.put(at, {**body, "metadata": {**body["metadata"], **kept}})
 
@@ -117,10 +117,12 @@ class Routes:
         there = self._find(at)
         if call.body["metadata"].get("uid", there["metadata"]["uid"]) != there["metadata"]["uid"]:
             raise _no(409, "Conflict", "uid mismatch")
+        _check_version(call.body["metadata"], there["metadata"])
         managed = there["metadata"].pop("managedFields", [])
         before: Body = next((entry["fieldsV1"] for entry in managed if entry["operation"] == "Apply"), {})
         now = copy.deepcopy(call.body)
-        now["metadata"].pop("uid", None)
+        for field in ("uid", "resourceVersion"):
+            now["metadata"].pop(field, None)
         result = patching.applied(there, before, now)
         result["metadata"]["managedFields"] = [
             *(entry for entry in managed if entry["operation"] != "Apply"),
@@ -180,6 +182,11 @@ def _wanted(call: calls.Call, at: store.At) -> Any:
         return change.plural == at[0] and here and _selected(call, change.body)
 
     return wanted
+
+
+def _check_version(asked: Body, there: Body) -> None:
+    if asked.get("resourceVersion", there["resourceVersion"]) != there["resourceVersion"]:
+        raise _no(409, "Conflict", "the object has been modified; please apply your changes to the latest version")
 
 
 def _check_gates(old: Body, new: Body) -> None:

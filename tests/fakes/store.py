@@ -91,9 +91,9 @@ class Store:
         self.oldest = self.version
         self._story.clear()
 
-    def stamp(self) -> str:
-        """Now, as the API server writes it."""
-        return datetime.datetime.fromtimestamp(self._now_s(), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    def stamp(self, after_s: float = 0.0) -> str:
+        """So long after now, as the API server writes it."""
+        return datetime.datetime.fromtimestamp(self._now_s() + after_s, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def _next(self) -> str:
         self.version += 1

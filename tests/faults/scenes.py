@@ -122,8 +122,8 @@ SCENES: tuple[Scene, ...] = (
         _running,
         lambda at: at.apply(play.job(image="clicks:2")),
         _changed,
-        _MADE | _RENEWED | _GONE | {"PATCH status": 10, "POST events": 5, "PATCH events": 1, "PATCH executor": 1},
-        _THERE | {("POST events", 5)},
+        _MADE | _RENEWED | _GONE | {"PATCH status": 10, "POST events": 5, "PATCH events": 2, "PATCH executor": 1},
+        _THERE | {("POST events", 4), ("POST events", 5)},
     ),
     Scene(
         "suspend",
@@ -137,8 +137,8 @@ SCENES: tuple[Scene, ...] = (
         _rests,
         lambda at: at.apply(play.job()),
         play.Play.ready,
-        _MADE | _RENEWED | {"PATCH status": 6, "POST events": 2, "PATCH events": 1, "PATCH executor": 1},
-        _THERE | {("POST configmaps", 1), ("POST events", 2)},
+        _MADE | _RENEWED | {"PATCH status": 6, "POST events": 2, "PATCH events": 2, "PATCH executor": 1},
+        _THERE | {("POST configmaps", 1), ("POST events", 1), ("POST events", 2)},
     ),
     Scene(
         "delete",
@@ -154,7 +154,7 @@ SCENES: tuple[Scene, ...] = (
         lambda at: at.ready() and at.status()["driver"]["attempt"] == 2,
         _MADE
         | _RENEWED
-        | {"DELETE executor": 1, "PATCH status": 8, "POST events": 3, "PATCH events": 1, "PATCH executor": 1},
-        _THERE | {("POST configmaps", 1), ("POST events", 3)},
+        | {"DELETE executor": 1, "PATCH status": 8, "POST events": 3, "PATCH events": 2, "PATCH executor": 1},
+        _THERE | {("POST configmaps", 1), ("POST events", 2), ("POST events", 3)},
     ),
 )

@@ -192,9 +192,25 @@ def test_pods_of_a_streamjob_that_is_no_more_are_left_over_and_those_of_a_living
     assert seen.mirror.leftovers(CLICKS) == ()
 
 
-def test_the_phase_of_every_job_is_known():
-    seen = Seen(bodies.streamjob("clicks", status={"phase": "Running"}), bodies.streamjob("taps"))
-    assert seen.mirror.phases() == {CLICKS: "Running", TAPS: ""}
+def test_the_spec_that_a_status_was_written_of_is_kept_until_the_next_is():
+    def clicks(image, generation, observed):
+        seen.mirror.see_streamjob(
+            "MODIFIED",
+            bodies.streamjob(image=image, status={"observedGeneration": observed}, meta_={"generation": generation}),
+        )
+        before = seen.mirror.job_view(CLICKS, 0.0).job.before
+        return before and before.image
+
+    seen = Seen()
+    steps = [("a", 1, 0), ("a", 1, 1), ("b", 2, 1), ("c", 3, 1), ("c", 3, 3), ("c", 3, 3)]
+    assert [clicks(*step) for step in steps] == [None, None, "a", "a", None, None]
+
+
+@pytest.mark.parametrize(("status", "ready"), [("True", True), ("False", False)])
+def test_the_phase_of_every_job_is_known_and_whether_it_is_ready(status, ready):
+    said = {"phase": "Running", "conditions": [{"type": "Ready", "status": status}]}
+    seen = Seen(bodies.streamjob("clicks", status=said), bodies.streamjob("taps"))
+    assert seen.mirror.standing() == {CLICKS: ("Running", ready), TAPS: ("", False)}
 
 
 def test_room_is_what_all_pods_of_a_node_ask_for_until_they_are_over_or_gone():

@@ -1,5 +1,7 @@
 """Of every body, only what a decision is made of is kept."""
 
+import datetime
+
 import pytest
 
 from observe import bodies
@@ -30,6 +32,21 @@ def test_a_pod_is_read_with_its_place_its_state_and_its_owner():
     assert (pod.ready, pod.ready_s - pod.created_s) == (True, 5.0)
     assert pod.requests == slim.Resources(1000, bodies.GI, 1)
     assert (pod.deleting, pod.gates, pod.wishes, pod.ended, pod.waiting) == (False, (), None, None, "")
+
+
+DELETED = {
+    "with its grace": ({"deletionTimestamp": "2026-11-18T10:01:20Z", "deletionGracePeriodSeconds": 80}, "10:00:00"),
+    "at once": ({"deletionTimestamp": "2026-11-18T10:01:20Z", "deletionGracePeriodSeconds": 0}, "10:01:20"),
+    "by who says no grace": ({"deletionTimestamp": "2026-11-18T10:01:20Z"}, "10:01:20"),
+}
+
+
+@pytest.mark.parametrize(("meta", "asked"), DELETED.values(), ids=DELETED)
+def test_a_pod_on_its_way_out_tells_when_that_was_asked_for(meta, asked):
+    pod = records.read_pod(bodies.pod("a", **meta))
+    moment = datetime.datetime.fromisoformat(f"2026-11-18T{asked}Z").timestamp()
+    assert (pod.deleting, pod.deleted_s) == (True, moment)
+    assert records.read_pod(bodies.pod("a")).deleted_s == 0.0
 
 
 def test_a_pod_behind_our_gate_says_where_it_may_go():

@@ -192,6 +192,17 @@ def test_suspend_ends_the_driver_and_then_rests_and_resume_begins_the_next_attem
     assert created(resumed)[-1] == pod_name(2)
 
 
+DELETED = [("just now", 0, 151, False), ("in its time", 150, 1, False), ("too long ago", 151, None, True)]
+
+
+@pytest.mark.parametrize(("ago_s", "look_again_s", "late"), [d[1:] for d in DELETED], ids=[d[0] for d in DELETED])
+def test_a_driver_that_somebody_deleted_has_its_time_from_then_however_old_it_is(ago_s, look_again_s, late):
+    old = made.job(status=made.begun(since="2027-01-01T00:00:00Z"))
+    verdict = judge(made.view(old, made.driver(deleting=True, deleted_s=made.NOW_S - ago_s)))
+    assert (verdict.reason, verdict.stuck, verdict.look_again_s) == ("Stopping", late, look_again_s)
+    assert ("for more than 150 s" in verdict.message) is late
+
+
 def test_a_changed_spec_ends_the_driver_first_and_starts_the_new_revision_only_when_it_is_gone():
     job = made.job(status=made.begun(), image="clicks:2")
     stopping = judge(made.view(job, made.driver()))

@@ -92,6 +92,8 @@ PLACED = [
     ("shown only", with_mode("Observe", sent(made.executor(), node="")), ("False", "Observed")),
     ("off", with_mode("Off", made.executor()), ("False", "Off")),
     ("none there", with_mode("Act"), ("False", "NoExecutors")),
+    ("by no leave", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "NotAllowed")),
+    ("off anyway", dataclasses.replace(with_mode("Off", made.executor()), placing=False), ("False", "Off")),
 ]
 
 
@@ -114,6 +116,36 @@ def test_an_event_tells_of_each_change_once():
     assert told(after(RUNNING)) == []
     failed = dataclasses.replace(after(RUNNING), pods=(made.ended(),))
     assert told(failed) == [("ApplicationError", True)]
+
+
+LOST = dataclasses.replace(after(RUNNING), pods=(made.driver(),))
+
+
+def later(view, after_s, *pods):
+    return dataclasses.replace(after(view), now_s=view.now_s + after_s, pods=pods)
+
+
+def test_a_lost_executor_is_told_of_once_and_only_if_it_stays_away():
+    assert told(LOST) == []
+    gated = later(LOST, 300, made.driver(), made.waiting(2))
+    assert told(gated) == []
+    late = later(gated, 300, made.driver(), made.waiting(2))
+    assert told(late) == [("ExecutorsMissing", True)]
+    assert told(later(late, 60, made.driver())) == told(later(late, 60, made.driver(), made.waiting(3))) == []
+
+
+TAKEN_UP = [
+    ("fields that are read at every decision", {"slo": streamjob.Slo(lag=5)}, ["SpecTakenUp"]),
+    ("nothing at all", {}, []),
+    ("the driver, too", {"slo": streamjob.Slo(lag=5), "image": "clicks:2"}, ["SpecChanged"]),
+    ("the job's life", {"slo": streamjob.Slo(lag=5), "suspend": True}, ["Suspending"]),
+]
+
+
+@pytest.mark.parametrize(("change", "reasons"), [t[1:] for t in TAKEN_UP], ids=[t[0] for t in TAKEN_UP])
+def test_a_change_that_its_own_reason_does_not_tell_of_is_told_of(change, reasons):
+    job = dataclasses.replace(after(RUNNING).job, spec=made.spec(**change), before=made.spec())
+    assert [reason for reason, _ in told(dataclasses.replace(RUNNING, job=job))] == reasons
 
 
 def test_decisions_come_from_the_pods_themselves_and_from_what_is_done_now():

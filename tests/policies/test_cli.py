@@ -1,5 +1,7 @@
 """`sluice plan`: what it prints, and what it says about words and files that make no sense."""
 
+import json
+
 import pytest
 
 from policies import clusters
@@ -26,7 +28,7 @@ def test_plan_prints_each_decision_and_the_costs(dump, capsys):
 
 
 def test_plan_takes_any_policy_with_any_of_its_arguments(dump, capsys):
-    assert front.main(["plan", "--snapshot", dump, "--policy", "consolidate", "--set", "price=5", "--json"]) == 0
+    assert front.main(["plan", "--snapshot", dump, "--policy", "consolidate", "--set", "price=5", "-o", "json"]) == 0
     assert moves.from_json(capsys.readouterr().out).moves == ()
 
 
@@ -35,6 +37,12 @@ def test_compare_shows_every_policy_the_best_first(dump, capsys):
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names[0] == "consolidate"
     assert sorted(names) == ["consolidate", "stay", "stromax", "turbostream"]
+
+
+def test_compare_as_json_is_the_plans_themselves(dump, capsys):
+    assert front.main(["plan", "--snapshot", dump, "--compare", "-o", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [len(found), found[0]["policy"], len(found[0]["moves"])] == [4, "consolidate", 2]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ def test_what_the_wire_counted_is_shown():
 
 
 def test_jobs_are_counted_by_phase_and_those_in_trouble_are_named():
-    metrics.watch_jobs(lambda: {("a", "fine"): "Running", ("a", "bad"): "Failed", ("b", "odd"): "Sideways"})
+    found = {("a", "fine"): ("Running", True), ("a", "bad"): ("Failed", False), ("b", "odd"): ("Sideways", False)}
+    metrics.watch_jobs(lambda: found)
     assert value("sluice_jobs", phase="Running") == 1
     assert value("sluice_jobs", phase="Pending") == 0
     assert value("sluice_jobs", phase="other") == 1
@@ -60,8 +61,18 @@ def test_jobs_are_counted_by_phase_and_those_in_trouble_are_named():
     assert value("sluice_job_unsettled", streamjob_namespace="a", streamjob="bad", phase="Failed") == 0
 
 
+SETTLED = [("Running", True, 0), ("Running", False, 1), ("Suspended", False, 0), ("Completed", False, 0)]
+
+
+@pytest.mark.parametrize(("phase", "ready", "named"), SETTLED)
+def test_a_job_that_runs_without_being_ready_is_not_where_it_should_stay(phase, ready, named):
+    metrics.watch_jobs(lambda: {("a", "clicks"): (phase, ready)})
+    assert value("sluice_job_unsettled", streamjob_namespace="a", streamjob="clicks", phase=phase) == named
+    metrics.watch_jobs(dict)
+
+
 def test_however_many_jobs_are_in_trouble_few_are_named():
-    metrics.watch_jobs(lambda: {("a", f"job-{n:04}"): "Pending" for n in range(1000)})
+    metrics.watch_jobs(lambda: {("a", f"job-{n:04}"): ("Pending", False) for n in range(1000)})
     named = [
         sample.labels["streamjob"]
         for family in metrics.REGISTRY.collect()

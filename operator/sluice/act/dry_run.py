@@ -19,6 +19,10 @@ class NoCluster(Exception):  # it is what it says
     """No API server answers."""
 
 
+class NotAllowed(ValueError):
+    """Who asks may not: nothing is known of what was asked about."""
+
+
 class Asker:
     """The API server that KUBECONFIG names."""
 
@@ -45,9 +49,12 @@ class Asker:
         return said if status in (200, 201) else _refuse(said)
 
     def made(self, pod: Body) -> Body:
-        """A pod as it would be made; ValueError with the API server's sentence."""
+        """A pod as it would be made; ValueError with the API server's sentence, NotAllowed if it is about the user."""
         path = _PODS.format(pod["metadata"]["namespace"])
         status, said = self._call("POST", f"{path}?dryRun=All&fieldManager={names.MANAGER}", pod)
+        # A quota or an admission is 403, too, and names the pod; a missing right is found before anybody reads it.
+        if status == 403 and not (said.get("details") or {}).get("name"):
+            raise NotAllowed(str(said.get("message") or said))
         return said if status == 201 else _refuse(said)
 
     def _call(self, method: str, path: str, body: Body | None = None, kind: str = _JSON) -> tuple[int, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sluice.act.written import Written, failed, said
+from sluice.act.written import Written, failed, said, this
 from sluice.transport import paths, wire
 from sluice.values import names, steps
 from sluice.values.streamjob import Body
@@ -61,17 +61,18 @@ async def _meet(step: steps.Create, line: wire.Wire) -> Written:
 
 
 async def _renew(step: steps.Create, line: wire.Wire, found: Body) -> Written:
-    """Applies the manifest to exactly the object that was met, so that a field it no longer has goes."""
+    """Applies the manifest to exactly the version that was met, so that a field it no longer has goes."""
     kind, meta = step.manifest["kind"], step.manifest["metadata"]
     path = paths.item(kind, meta["namespace"], meta["name"])
     fields = found.get("managedFields") or ()
     if any(_is_from_post(entry) for entry in fields):
         # What POST wrote belongs to another manager of the same name: apply would never remove any of it.
-        patch = {"metadata": {"resourceVersion": found["resourceVersion"], "managedFields": list(_as_applied(fields))}}
+        patch = {"metadata": {**this(found), "managedFields": list(_as_applied(fields))}}
         adopted = await line.call("PATCH", path, patch, wire.MERGE, lean=True)
         if not adopted.ok:
             return said(step, adopted)
-    manifest = {**step.manifest, "metadata": {**meta, "uid": found["uid"]}}
+        found = adopted.body["metadata"]
+    manifest = {**step.manifest, "metadata": {**meta, **this(found)}}
     return said(step, await line.call("PATCH", path, manifest, wire.APPLY, {**_MANAGER, "force": "true"}, lean=True))
 
 

@@ -1,9 +1,9 @@
-"""Tells a story as a Kubernetes event: the same one again only counts it up."""
+"""Tells a story as a Kubernetes event: one of the same reason again counts it up, and its words are the last."""
 
 import datetime
 import hashlib
 
-from sluice.act.written import Written, said
+from sluice.act.written import Written, said, this
 from sluice.transport import paths, wire
 from sluice.values import names, steps
 from sluice.values.streamjob import Body
@@ -22,12 +22,14 @@ async def tell(step: steps.Tell, line: wire.Wire) -> Written:
     told = await line.call("GET", path)
     if not told.ok:
         return said(step, told)
-    again = {"count": (told.body.get("count") or 1) + 1, "lastTimestamp": now}
-    return said(step, await line.call("PATCH", path, again, wire.MERGE, _MANAGER, lean=True))
+    again = {"count": (told.body.get("count") or 1) + 1, "lastTimestamp": now, "message": event["message"]}
+    patch = {**again, "metadata": this(told.body["metadata"])}
+    return said(step, await line.call("PATCH", path, patch, wire.MERGE, _MANAGER, lean=True))
 
 
 def _event(step: steps.Tell, now: str) -> Body:
-    story = hashlib.sha256("\0".join((step.uid, step.reason, step.message)).encode()).hexdigest()[:16]
+    kind = "Warning" if step.warning else "Normal"
+    story = hashlib.sha256("\0".join((step.uid, kind, step.reason)).encode()).hexdigest()[:16]
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -39,7 +41,7 @@ def _event(step: steps.Tell, now: str) -> Body:
             "name": step.name,
             "uid": step.uid,
         },
-        "type": "Warning" if step.warning else "Normal",
+        "type": kind,
         "reason": step.reason,
         "message": step.message[:1024],
         "count": 1,

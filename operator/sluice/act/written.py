@@ -28,6 +28,11 @@ def failed(step: steps.Step, kind: outcomes.Kind, sentence: str) -> Written:
     return Written(step, failure=outcomes.Failure(step, kind, sentence))
 
 
+def this(found: Body) -> Body:
+    """Of an object's metadata, what a patch for exactly this version of it says: any other is a conflict."""
+    return {"uid": found["uid"], "resourceVersion": found["resourceVersion"]}
+
+
 def _kind(answer: wire.Answer) -> outcomes.Kind:
     details = answer.body.get("details") or {}
     if any(cause.get("reason") == "NamespaceTerminating" for cause in details.get("causes") or ()):

@@ -13,6 +13,7 @@ from typing import Any
 import urllib3
 from kubernetes import client, config
 
+from sluice.cli import words
 from sluice.values import names
 from sluice.values.streamjob import Body
 
@@ -20,12 +21,12 @@ _ANSWER_S = 30
 _EVENTS = 20
 
 
-def add_words(words: argparse.ArgumentParser, *, output: bool = True) -> None:
+def add_words(parser: argparse.ArgumentParser, *, output: bool = True) -> None:
     """Which cluster and namespace, and what the answer looks like."""
-    words.add_argument("-n", "--namespace", default="", help="default: the one of your context")
-    words.add_argument("--context", default=None, help="of your kubeconfig; default: the current one")
+    parser.add_argument("-n", "--namespace", default="", help="default: the one of your context")
+    parser.add_argument("--context", default=None, help="of your kubeconfig; default: the current one")
     if output:
-        words.add_argument("-o", "--output", choices=("table", "json"), default="table")
+        words.add_output(parser)
 
 
 class Cluster:
@@ -102,17 +103,17 @@ class Cluster:
 _OURS = (names.GROUP, names.VERSION)
 
 
-def connect(words: argparse.Namespace) -> Cluster:
+def connect(said: argparse.Namespace) -> Cluster:
     """By KUBECONFIG, or in a pod by its account; ValueError if there is neither."""
     configuration = client.Configuration()
     configuration.retries = False
-    namespace = words.namespace
+    namespace = said.namespace
     try:
         if "KUBERNETES_SERVICE_HOST" in os.environ and not os.environ.get("KUBECONFIG"):
             config.load_incluster_config(configuration)
         else:
-            config.load_kube_config(context=words.context, client_configuration=configuration)
-            namespace = namespace or _namespace_of(words.context)
+            config.load_kube_config(context=said.context, client_configuration=configuration)
+            namespace = namespace or _namespace_of(said.context)
     except config.ConfigException as why:
         raise ValueError(f"no cluster to ask: {why}; KUBECONFIG names the file that says which") from None
     api = client.ApiClient(configuration)

@@ -10,7 +10,7 @@ import yaml
 
 from sluice import build
 from sluice.act import dry_run
-from sluice.build import samples
+from sluice.build import plugin, samples
 from sluice.plan import changes
 from sluice.values import names, streamjob
 from sluice.values.streamjob import Body, Spec, StreamJob
@@ -91,14 +91,24 @@ def _asked(api: dry_run.Asker, file: pathlib.Path, body: Body) -> Proposal:
     meta = body["metadata"]
     stands = api.read(meta["namespace"], meta["name"])
     job = _job(file, api.applied(body))
+    return Proposal(job, _job(file, stands) if stands else None, tuple(_heard(api, job)))
+
+
+def _heard(api: dry_run.Asker, job: StreamJob) -> Iterator[str]:
+    """What it says to the pods, too, and what it was not asked about."""
     for pod in samples.pods(job, changes.revision(job), build.Surroundings()):
         try:
             api.made(pod)
+        except dry_run.NotAllowed as why:
+            yield "the API server would take the StreamJob"
+            yield f"not asked about: its pods, which you may not: {why}"
+            return
         except ValueError as why:
             role = pod["metadata"]["labels"][names.ROLE]
             raise ValueError(f"the API server would refuse the {role}'s pod: {why}") from None
-    heard = "the API server would take the StreamJob, its driver and its executors"
-    return Proposal(job, _job(file, stands) if stands else None, (heard,))
+    more = "{cpu} CPU and {memory} memory".format(**plugin.RESOURCES["requests"])
+    yield "the API server would take the StreamJob, its driver and its executors"
+    yield f"not asked about: agent and plugin, for which the driver may need {more} more"
 
 
 def _read(file: pathlib.Path, namespace: str) -> dict[str, Any]:

@@ -5,13 +5,14 @@ and files pictures and RESULTS.md there. ``what-if`` reads a dump and changes no
 """
 
 import argparse
+import dataclasses
 import os
 import pathlib
 import subprocess
 import sys
 
 import sluice_policies
-from sluice.cli import plan
+from sluice.cli import plan, words
 from sluice_policies.simulate import whatif
 
 
@@ -29,26 +30,30 @@ def add(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     what_if.add_argument("--far-ms", type=float, default=usual.far_ms, help="a hop between nodes")
     what_if.add_argument("--near-ms", type=float, default=usual.near_ms, help="a hop within a node")
     what_if.add_argument("--service-ms", type=float, default=usual.service_ms, help="a task's work on a tuple")
+    words.add_output(what_if)
     what_if.set_defaults(run=_what_if)
 
 
-def _figures(words: argparse.Namespace) -> str:
-    tests = words.tree.resolve() / "tests"
+def _figures(said: argparse.Namespace) -> str:
+    tests = said.tree.resolve() / "tests"
     if not (tests / "bench" / "papers.py").exists():
-        raise ValueError(f"--tree={words.tree}: allowed is a source tree of Sluice, with tests/bench in it")
+        raise ValueError(f"--tree={said.tree}: allowed is a source tree of Sluice, with tests/bench in it")
     command = [sys.executable, "-m", "bench", "papers"]
     if subprocess.run(command, env={**os.environ, "PYTHONPATH": str(tests)}, check=False).returncode != 0:
         raise ValueError("the bench ended short, see above")
     return f"pictures in {tests / 'bench' / 'figures'}, tables in {tests / 'bench' / 'RESULTS.md'}"
 
 
-def _what_if(words: argparse.Namespace) -> str:
-    snapshot = plan.read(words.snapshot)
-    costs = whatif.Args(words.far_ms, words.near_ms, words.service_ms)
+def _what_if(said: argparse.Namespace) -> str:
+    snapshot = plan.read(said.snapshot)
+    costs = whatif.Args(said.far_ms, said.near_ms, said.service_ms)
     placements = {"now": snapshot.placement()}
     for name in sluice_policies.REGISTRY:
         placements[name] = sluice_policies.policy(name).plan(snapshot).placement(snapshot)
-    return "\n".join(_line(name, whatif.estimate(snapshot, where, costs)) for name, where in placements.items())
+    found = {name: whatif.estimate(snapshot, where, costs) for name, where in placements.items()}
+    if said.output == "json":
+        return words.as_json({name: dataclasses.asdict(one) for name, one in found.items()})
+    return "\n".join(_line(name, one) for name, one in found.items())
 
 
 def _line(name: str, found: whatif.Estimate) -> str:

@@ -66,8 +66,6 @@ def _page(job: Body) -> str:
     if nodes := placement.get("nodes"):
         where = ", ".join(f"{node} {count}" for node, count in sorted(nodes.items()))
         lines.append(f"placement  {where} ({placement.get('policy', '-')})")
-    if refused := placement.get("refused"):
-        lines.append(f"           refused: {refused}")
     found = [(c["type"], c["status"], c.get("reason"), c.get("message")) for c in status.get("conditions", ())]
     return "\n".join(lines) + ("\n\n" + words.table(("CONDITION", "IS", "REASON", "MESSAGE"), found) if found else "")
 

@@ -1,11 +1,17 @@
 """How answers are written: columns for people, JSON for programs, ages as one says them."""
 
+import argparse
 import datetime
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from sluice.values.streamjob import Body
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """What the answer looks like, of every verb that shows something."""
+    parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

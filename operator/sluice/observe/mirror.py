@@ -147,9 +147,9 @@ class Mirror:
         gone = sorted(self._of_job.keys() - self._jobs.keys()) if key is None else [key]
         return tuple(pod for lost in gone if lost not in self._jobs for pod in self._pods_of(lost))
 
-    def phases(self) -> dict[Key, str]:
-        """What the status of every job says."""
-        return {key: job.status.get("phase", "") for key, job in self._jobs.items()}
+    def standing(self) -> dict[Key, tuple[str, bool]]:
+        """What the status of every job says: its phase, and whether it is Ready."""
+        return {key: (job.status.get("phase", ""), _is_ready(job.status)) for key, job in self._jobs.items()}
 
     def _read_pod(self, body: Body) -> slim.Pod:
         """One of a job that is not ours is nobody's: it takes room, but is no leftover because we see no such job."""
@@ -166,8 +166,8 @@ class Mirror:
                 self._bury_streamjob(old)
             self._bury(new.uid)
         elif new.uid not in self._graves and not _is_known(body, old):
-            if new.unreadable and old is not None and old.uid == new.uid:
-                new = dataclasses.replace(new, spec=old.spec)
+            if old is not None and old.uid == new.uid:
+                new = dataclasses.replace(new, spec=old.spec if new.unreadable else new.spec, before=_before(old, new))
             self._turn_streamjob(old, new, ours=ours)
 
     def _turn_streamjob(self, old: streamjob.StreamJob | None, new: streamjob.StreamJob, *, ours: bool) -> None:
@@ -273,6 +273,16 @@ def _key(pod: slim.Pod) -> Key:
 
 def _sorted(pods: Iterable[slim.Pod]) -> tuple[slim.Pod, ...]:
     return tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid)))
+
+
+def _before(old: streamjob.StreamJob, new: streamjob.StreamJob) -> streamjob.Spec | None:
+    if new.status.get("observedGeneration") == new.generation:
+        return None
+    return old.before or (old.spec if old.generation != new.generation else None)
+
+
+def _is_ready(status: Body) -> bool:
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", ()))
 
 
 def _is_known(body: Body, known: slim.Pod | streamjob.StreamJob | None) -> bool:

@@ -49,6 +49,7 @@ def read_pod(body: Body) -> records.Pod:
         owner_uid=_controller(meta),
         created_s=_seconds(meta.get("creationTimestamp")),
         deleting="deletionTimestamp" in meta,
+        deleted_s=_deleted_s(meta),
         phase=sys.intern(status.get("phase", "Pending")),
         reason=status.get("reason", ""),
         message=status.get("message", ""),
@@ -98,6 +99,11 @@ def _spec(found: Body) -> tuple[streamjob.Spec, str]:
 
 def _controller(meta: Body) -> str:
     return next((owner["uid"] for owner in meta.get("ownerReferences") or () if owner.get("controller")), "")
+
+
+def _deleted_s(meta: Body) -> float:
+    """The API server tells when its grace is over."""
+    return max(0.0, _seconds(meta.get("deletionTimestamp")) - (meta.get("deletionGracePeriodSeconds") or 0))
 
 
 def _wishes(spec: Body) -> records.Wishes:

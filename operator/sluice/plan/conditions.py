@@ -8,8 +8,10 @@ from typing import Any
 from sluice.plan import inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, names, records, views
 
-QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing")  # a moment on the way: nobody needs an event
+# A moment on the way: nobody needs an event.
+QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing")
 _LONGEST = 1024  # of a message, like a driver's last words
+_NO_LEAVE = "the operator was installed without leave to place (placement: off): the scheduler places"
 _UNBALANCED = "nothing shifts load among the executors of this job"
 
 
@@ -48,6 +50,8 @@ def _placed(view: views.JobView) -> tuple[bool, str, str]:
     executors = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
     if mode == "Off":
         return False, "Off", "placement.mode is Off: the scheduler places"
+    if not view.placing:
+        return False, "NotAllowed", _NO_LEAVE
     if not executors:
         return False, "NoExecutors", "there is no executor to place"
     waiting = sum(pod.gated for pod in executors)

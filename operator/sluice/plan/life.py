@@ -85,7 +85,7 @@ def _stop(
 ) -> verdicts.Verdict:
     """Ends drivers; a later look finds out when they are gone."""
     stopping = [pod for pod in alive if not pod.deleting]
-    since_s = view.now_s if stopping else state.since_s
+    since_s = view.now_s if stopping else max(state.since_s, *(pod.deleted_s for pod in alive))
     deadline_s = view.job.spec.update.drain_timeout_s + _STOP_SLACK_S
     late = view.now_s - since_s > deadline_s
     causes_found = (causes.waiting(pod, view.lost_nodes) for pod in alive)

@@ -42,6 +42,9 @@ def _with_executors(
             ready=True,
             look_again_s=left_s + 1 if left_s > 0 and state.restarts else None,
         )
+    if count >= needed:
+        unready = f"{driver.name} is not ready yet, {count} of {spec.count} executors run{inside.words(view, driver)}"
+        return _not_yet(view, state, "Running", "DriverNotReady", unready)
     missing = f"{count} of {spec.count} executors run, {needed} are needed{_waited_for(view, executors)}"
     return _not_yet(view, state, "Running", "ExecutorsMissing", missing)
 
@@ -59,8 +62,17 @@ def _not_yet(
     view: views.JobView, state: driver_state.DriverState, phase: str, reason: str, message: str
 ) -> verdicts.Verdict:
     """Not there yet, and whether that has been so for too long."""
-    left_s = state.since_s + START_DEADLINE_S - view.now_s
+    left_s = _unready_since_s(view, state) + START_DEADLINE_S - view.now_s
     if left_s <= 0:
         late = f"{message}; for more than {START_DEADLINE_S / 60:.0f} minutes"
         return verdicts.Verdict(phase, reason, late, state, stuck=True)
     return verdicts.Verdict(phase, reason, message, state, look_again_s=left_s + 1)
+
+
+def _unready_since_s(view: views.JobView, state: driver_state.DriverState) -> float:
+    """The attempt's begin, or when Ready turned False since."""
+    ready = next((c for c in view.job.status.get("conditions", ()) if c["type"] == "Ready"), None)
+    if ready is None:
+        return state.since_s
+    turned_s = view.now_s if ready["status"] == "True" else driver_state.seconds(ready["lastTransitionTime"])
+    return max(state.since_s, turned_s)

@@ -7,8 +7,8 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import conditions, inside, orders, placed, retry_place, verdicts
-from sluice.values import driver_state, names, records, steps, streamjob, views
+from sluice.plan import changes, conditions, inside, orders, placed, retry_place, verdicts
+from sluice.values import driver_state, fields, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
 _DECISIONS = 10
@@ -28,9 +28,20 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     """An event for each condition that people wait for and whose reason changed."""
     before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
     told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
-    new = [c for c in told if c["reason"] != before.get(c["type"]) or (verdict.stuck and not _was_stuck(view))]
-    changed = [c for c in new if verdict.stuck or c["reason"] not in conditions.QUIET]
-    return tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+    stuck = verdict.stuck and not _was_stuck(view)
+    new = [c for c in told if c["reason"] != before.get(c["type"]) or (stuck and c["type"] == "Ready")]
+    changed = [c for c in new if c["reason"] not in conditions.QUIET or (verdict.stuck and c["type"] == "Ready")]
+    conditions_told = tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+    return (*_taken_up(view.job), *conditions_told)
+
+
+def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:
+    """An event for a changed spec that no condition tells of, as nothing restarts or stops for it."""
+    found = changes.classify(job.before, job.spec) if job.before else ()
+    if not found or any(change.asks != fields.Asks.NOTHING for change in found):
+        return ()
+    message = "; ".join(change.explain() for change in found)
+    return (steps.Tell(job.namespace, job.name, job.uid, False, "SpecTakenUp", message),)
 
 
 def _was_stuck(view: views.JobView) -> bool:

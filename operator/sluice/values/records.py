@@ -59,6 +59,7 @@ class Pod:
     owner_uid: str = ""  # of its controller
     created_s: float = 0.0  # since 1970
     deleting: bool = False
+    deleted_s: float = 0.0  # since 1970, when that was asked for
     phase: str = "Pending"
     reason: str = ""  # Evicted, NodeLost, … of the pod as a whole
     message: str = ""

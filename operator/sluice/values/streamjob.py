@@ -151,6 +151,7 @@ class StreamJob:
     deleting: bool = False
     restarted: str = ""  # the annotation `names.RESTARTED`
     status: Body = dataclasses.field(default_factory=dict)
+    before: Spec | None = None  # the spec that `status` was written of, if we saw it change since
     unreadable: str = ""  # why its spec cannot be read: `spec` is then the last that could, or an empty one
 
     @property
