@@ -91,6 +91,7 @@ PLACED = [
     ("opened by the agent", with_mode("Act", made.executor()), ("False", "Open")),
     ("shown only", with_mode("Observe", sent(made.executor(), node="")), ("False", "Observed")),
     ("off", with_mode("Off", made.executor()), ("False", "Off")),
+    ("nobody may place", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "Off")),
     ("none there", with_mode("Act"), ("False", "NoExecutors")),
 ]
 

@@ -48,6 +48,8 @@ def _placed(view: views.JobView) -> tuple[bool, str, str]:
     executors = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
     if mode == "Off":
         return False, "Off", "placement.mode is Off: the scheduler places"
+    if not view.placing:
+        return False, "Off", "this operator places nothing (the chart's value placement is off): the scheduler places"
     if not executors:
         return False, "NoExecutors", "there is no executor to place"
     waiting = sum(pod.gated for pod in executors)

@@ -17,6 +17,7 @@ class JobView:
     now_s: float  # since 1970
     refused: str = ""  # the API server's sentence, if it last refused what the job needs
     said: Mapping[str, reports.Report] = dataclasses.field(default_factory=dict)  # by drivers, by pod
+    placing: bool = True  # False: the operator may not read nodes, so no executor waits for a place
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
 
 
