@@ -1,10 +1,13 @@
 """A driver that is there and wanted: is it up, are its executors, and if not, what do they wait for? For plan.life."""
 
+import dataclasses
+
 from sluice.plan import causes, inside, verdicts
 from sluice.values import driver_state, names, records, views
 
 HEALTHY_S = 600.0  # a driver that ran so long begins its backoff anew
 START_DEADLINE_S = 600.0
+_UNMADE_S = 60.0  # Spark asks for ten executors a second, and soon for one that was lost
 
 
 def judge(view: views.JobView, state: driver_state.DriverState, driver: records.Pod) -> verdicts.Verdict:
@@ -42,8 +45,12 @@ def _with_executors(
             ready=True,
             look_again_s=left_s + 1 if left_s > 0 and state.restarts else None,
         )
-    missing = f"{count} of {spec.count} executors run, {needed} are needed{_waited_for(view, executors)}"
-    return _not_yet(view, state, "Running", "ExecutorsMissing", missing)
+    ready_s = driver.ready_s if driver.ready else view.now_s
+    left_s = max(ready_s, _unready_s(view)) + _UNMADE_S - view.now_s
+    waits_for = _waited_for(view, executors) or (_unmade(view, driver, executors) if left_s <= 0 else "")
+    missing = f"{count} of {spec.count} executors run, {needed} are needed{waits_for}"
+    verdict = _not_yet(view, state, "Running", "ExecutorsMissing", missing)
+    return dataclasses.replace(verdict, look_again_s=left_s + 1) if left_s > 0 else verdict
 
 
 def _waited_for(view: views.JobView, executors: list[records.Pod]) -> str:
@@ -55,12 +62,29 @@ def _waited_for(view: views.JobView, executors: list[records.Pod]) -> str:
     return f": {gated[0]} waits for its node" if gated else ""
 
 
+def _unmade(view: views.JobView, driver: records.Pod, executors: list[records.Pod]) -> str:
+    """Where to look when the driver does not come to make its executors: the API server tells it why, and not us."""
+    made, wanted, where = len(executors), view.job.spec.executors.count, f"kubectl -n {driver.namespace}"
+    if made >= wanted:
+        return ""
+    hint = f"if that stays so, look at quotas ({where} describe quota) and its log ({where} logs {driver.name})"
+    return f": {driver.name} has made only {made} of {wanted} pods: {hint}"
+
+
 def _not_yet(
     view: views.JobView, state: driver_state.DriverState, phase: str, reason: str, message: str
 ) -> verdicts.Verdict:
     """Not there yet, and whether that has been so for too long."""
-    left_s = state.since_s + START_DEADLINE_S - view.now_s
+    left_s = max(state.since_s, _unready_s(view)) + START_DEADLINE_S - view.now_s
     if left_s <= 0:
         late = f"{message}; for more than {START_DEADLINE_S / 60:.0f} minutes"
         return verdicts.Verdict(phase, reason, late, state, stuck=True)
     return verdicts.Verdict(phase, reason, message, state, look_again_s=left_s + 1)
+
+
+def _unready_s(view: views.JobView) -> float:
+    """Since when the job has not been ready."""
+    before = next((c for c in view.job.status.get("conditions", ()) if c["type"] == "Ready"), None)
+    if before is None or before["status"] == "True":
+        return view.now_s if before else 0.0
+    return driver_state.seconds(before["lastTransitionTime"])
