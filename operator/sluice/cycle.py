@@ -59,7 +59,8 @@ class Cycle:
         if view is None:
             self._refused.pop(key, None)
             return await self._do(key, _LEFTOVERS, await self._farewell(key))
-        verdict = life.judge(await self._filled_in(view), self._around)
+        view = await self._filled_in(view)
+        verdict = life.judge(view, self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
         said = (*status.record(view, verdict), *status.tell(view, verdict))

@@ -1,5 +1,6 @@
 """An executor sits where its annotation says, and if it cannot, it is let go elsewhere."""
 
+import dataclasses
 import json
 
 import pytest
@@ -57,10 +58,12 @@ async def test_under_observe_the_plan_is_shown_and_the_scheduler_decides():
         assert at.condition("Placed") == ("False", "Observed")
 
 
+@pytest.mark.parametrize("where", ["the job", "the operator"])
 @by_the_clock
-async def test_without_placement_no_executor_waits_at_a_gate():
-    async with play.begin() as at:
-        at.apply(play.job(placement={"mode": "Off"}))
+async def test_without_placement_no_executor_waits_at_a_gate(where):
+    around = dataclasses.replace(play.PLAIN, placing=where == "the job")
+    async with play.begin(around=around) as at:
+        at.apply(play.job(placement={"mode": "Off" if where == "the job" else "Act"}))
         await at.until(at.ready)
         assert [words for words in at.kube.writes() if words.startswith("PATCH") and "exec" in words] == []
         assert at.condition("Placed") == ("False", "Off")
