@@ -79,8 +79,10 @@ class Cycle:
         return gone.plan(pods, None if pods else await leases.read(self._line, key))
 
     async def _filled_in(self, view: views.JobView) -> views.JobView:
-        """The view with what only a rare job needs: a refusal, and what its driver was made of if that has changed."""
+        """The view with what is rarely so: nodes not read, a refusal, a driver made of another spec."""
         refused = self._refused.get(view.job.key)
+        if not self._around.placing:
+            view = dataclasses.replace(view, placing=False)
         revision = view.job.status.get("revision")
         if revision and revision != changes.revision(view.job):
             recorded = await revisions.read(self._line, view.job, revision)

@@ -52,7 +52,7 @@ def test_packages_and_python_files_are_the_applications_and_a_user_without_a_hom
     application = {**jobs.SMALLEST["application"], "packages": ["a:b:1", "c:d:2"], "pyFiles": ["local:///x.zip"]}
     found = jobs.properties(jobs.job(application=application))
     assert found["spark.jars.packages"] == "a:b:1,c:d:2"
-    assert found["spark.submit.pyFiles"] == "local:///x.zip"
+    assert found["spark.submit.pyFiles"] == "file:///x.zip"  # Spark would not send executors what is local:
     assert found["spark.jars.ivy"] == "/tmp/.ivy2"
 
 

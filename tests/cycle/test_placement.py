@@ -58,10 +58,12 @@ async def test_under_observe_the_plan_is_shown_and_the_scheduler_decides():
         assert at.condition("Placed") == ("False", "Observed")
 
 
+@pytest.mark.parametrize("where", ["the job", "the operator"])
 @by_the_clock
-async def test_without_placement_no_executor_waits_at_a_gate():
-    async with play.begin() as at:
-        at.apply(play.job(placement={"mode": "Off"}))
+async def test_without_placement_no_executor_waits_at_a_gate(where):
+    around = dataclasses.replace(play.PLAIN, placing=where == "the job")
+    async with play.begin(around=around) as at:
+        at.apply(play.job(placement={"mode": "Off" if where == "the job" else "Act"}))
         await at.until(at.ready)
         assert [words for words in at.kube.writes() if words.startswith("PATCH") and "exec" in words] == []
         assert at.condition("Placed") == ("False", "Off")
@@ -72,9 +74,9 @@ async def test_an_operator_without_leave_to_place_says_so_of_a_job_that_would_ha
     async with play.begin(around=dataclasses.replace(play.PLAIN, placing=False)) as at:
         at.apply(play.job())
         await at.until(at.ready)
-        assert at.condition("Placed") == ("False", "NotAllowed")
-        told = [event["message"] for event in at.kube.objects("Event") if event["reason"] == "NotAllowed"]
-        assert told == ["the operator was installed without leave to place (placement: off): the scheduler places"]
+        assert at.condition("Placed") == ("False", "Off")
+        told = [event["message"] for event in at.kube.objects("Event") if event["reason"] == "Off"]
+        assert told == ["this operator places nothing (the chart's value placement is off): the scheduler places"]
 
 
 @by_the_clock

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from crds import schema
@@ -20,6 +21,7 @@ class Operator:
     kube: target.Target
     release: str
     namespaces: tuple[str, ...]
+    usual: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # values of the chart beside those it needs
 
     def prepare(self) -> None:
         """The CRD as it is now, and empty namespaces: the chart makes a Role in each, so they come first."""
@@ -35,7 +37,7 @@ class Operator:
 
     def install(self, **values: Any) -> None:
         """Installs it, or upgrades the one that is there; returns when it is ready."""
-        told = json.dumps({**self._values(), **values})
+        told = json.dumps({**self._values(), **self.usual, **values})
         words = ("upgrade", "--install", self.release, _CHART, "--skip-crds", "--values", "-", "--wait", _DEADLINE)
         self._helm(*words, text=told)
 

@@ -10,6 +10,7 @@ from e2e import namespaces
 from house import trouble
 from testbed import addons, cluster, machine, target
 
+RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 LIMITS = {  # as a careful administrator has it: what says nothing of itself gets little, and nobody too much
     "apiVersion": "v1",
     "kind": "LimitRange",
@@ -74,11 +75,13 @@ def after_the_demo(kube: target.Target) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def installed(kube: target.Target) -> Iterator[operators.Operator]:
-    """The operator, once for all tests."""
+    """The operator, once for all tests, as strict as can be: every job of them lives with it."""
     if not kube.own:
         addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
-    operator = operators.Operator(kube, namespaces.RELEASE, (namespaces.JOBS, namespaces.LEAVING))
+    strict = {"admissionPolicy": {"enabled": True}}
+    operator = operators.Operator(kube, namespaces.RELEASE, (namespaces.JOBS, namespaces.LEAVING), strict)
     operator.prepare()
+    kube.kubectl("label", "namespace", *operator.namespaces, RESTRICTED)
     kube.kubectl("-n", namespaces.JOBS, "create", "-f", "-", text=json.dumps(LIMITS))
     operator.install()
     yield operator

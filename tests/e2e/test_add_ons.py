@@ -10,7 +10,7 @@ import pytest
 from demo import plain_spark
 from e2e import kafka
 from house import shell
-from testbed import addons, images
+from testbed import addons, images, oci
 
 
 def program_pod(name, program, image=images.SPARK):
@@ -143,6 +143,18 @@ def test_what_one_node_writes_to_a_shared_volume_another_reads(kube, testbed, na
 def test_our_own_images_hold_what_they_import_and_do_not_run_as_root(kube, namespace, image, program):
     pod = program_pod(image.name, f"{program}; import os; print(os.getuid())", image)
     assert int(run(kube, namespace, pod)) > 0
+
+
+SMALL_MB = {images.OPERATOR: 236, images.AGENT: 126, images.PLUGIN: 70}
+"""Of a whole image, its base included (the testbed's: 68 MB). Most of the operator's is numpy, numba and its LLVM."""
+
+
+@pytest.mark.usefixtures("testbed")
+@pytest.mark.parametrize("image", SMALL_MB, ids=[image.name for image in SMALL_MB])
+def test_our_own_images_are_small_to_pull(image):
+    layers = oci.layers(image.layout())
+    assert {oci.is_packed(layer) for layer in layers} == {True}  # so their size is what is pulled
+    assert sum(layer.stat().st_size for layer in layers) <= SMALL_MB[image] * 1_000_000
 
 
 def test_every_node_has_every_image(testbed):

@@ -1,7 +1,7 @@
 """What the operator does when not all goes well, on a real cluster.
 
-Jobs that fail, jobs in each other's way, no room, no operator, a new operator, a namespace that goes. Small jobs, one
-executor each, on S3; `steady` runs through most of them, for a driver is what takes long to start.
+Jobs in each other's way, no operator, a new operator, a namespace that goes. Small jobs, one executor each, on S3;
+`steady` runs through most of them, for a driver is what takes long to start.
 """
 
 import json
@@ -66,49 +66,6 @@ def seen_and_left(kube, installed):
 
 
 @pytest.mark.usefixtures("operator")
-def test_an_image_that_is_not_there_is_named_with_a_hint(kube):
-    found = job(kube, "no-image")
-    found.apply(image=BAD_IMAGE)
-    said = found.until_reason("ImagePull")
-    assert BAD_IMAGE in said
-    assert "look at spec.image and spec.imagePullSecrets" in said
-    found.delete()
-    plain_spark.until("the Lease of a deleted job is gone", lambda: not lease(found))
-
-
-@pytest.mark.usefixtures("operator")
-def test_a_quota_that_is_used_up_is_quoted_and_the_job_starts_when_there_is_room(kube):
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full"}, "spec": {"hard": {"pods": "0"}}}
-    kube.kubectl("-n", namespaces.LEAVING, "create", "-f", "-", text=json.dumps(quota))
-    found = job(kube, "no-quota", namespaces.LEAVING)
-    found.apply(image=BAD_IMAGE)
-    plain_spark.until("the quota is quoted", lambda: "exceeded quota: full" in found.until_reason("Refused"))
-    kube.kubectl("-n", namespaces.LEAVING, "delete", "resourcequota", "full")
-    found.until_reason("ImagePull")
-    found.delete()
-
-
-@pytest.mark.usefixtures("operator")
-def test_a_program_that_fails_is_quoted_and_tried_again_with_growing_pauses(kube):
-    found = job(kube, "broken")
-    program = {"file": "local:///opt/pipelines/grep.py", "args": ["--pattern", "("]}
-    found.apply(application=program, restart={"backoff": {"initial": "2s", "max": "10s"}})
-
-    def third():
-        driver = found.status().get("driver", {})
-        return driver if driver.get("attempt", 0) > 2 else None
-
-    driver = plain_spark.until("a third attempt", third, streamjobs.DEADLINE_S)
-    failure = driver["lastFailure"]
-    assert (failure["reason"], failure["exitCode"]) == ("ApplicationError", 1)
-    assert "unterminated subpattern" in failure["message"]
-    assert driver["restarts"] >= 2
-    if failure["attempt"] == 2:
-        assert streamjobs.seconds_between(failure["at"], driver["since"]) >= 4
-    found.delete()
-
-
-@pytest.mark.usefixtures("operator")
 def test_a_job_that_works_off_what_there_is_ends_completed(kube):
     records = [f"record-{number:04d}" for number in range(500)]
     kafka.create(kube, "work")
@@ -121,20 +78,6 @@ def test_a_job_that_works_off_what_there_is_ends_completed(kube):
     assert kafka.read(kube, "done", kafka.count(kube, "done")) == records
     plain_spark.until("no executor is left", lambda: not found.pods(names.EXECUTOR))
     assert [pod["status"]["phase"] for pod in found.pods(names.DRIVER)] == ["Succeeded"]
-    found.delete()
-
-
-@pytest.mark.usefixtures("operator")
-def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
-    found = job(kube, "giant")
-    asks = {"spec": {"containers": [{"name": "executor", "resources": {"requests": {"cpu": "512"}}}]}}
-    found.apply(executors={**ONE, "template": asks})
-    pod = found.executor(lambda pod: not plain_spark.is_gated(pod))
-    place = streamjobs.place_of(pod)
-    assert streamjobs.seconds_between(pod["metadata"]["creationTimestamp"], place["at"]) <= LEFT_THE_GATE_S
-    assert place["node"] == ""
-    assert "nodes has 512000m CPU" in place["why"]
-    assert "make room, or lower spec.executors.cores" in found.until_reason("ExecutorsMissing")
     found.delete()
 
 

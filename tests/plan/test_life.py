@@ -62,31 +62,6 @@ def test_a_running_driver_with_its_executors_is_ready_and_left_alone():
     assert created(verdict) == deleted(verdict) == []
 
 
-EXECUTORS = [
-    ("all of four run", {"count": 4}, 4, True),
-    ("one of four is missing", {"count": 4}, 3, False),
-    ("one is missing and three are enough", {"count": 4, "minimum": 3}, 3, True),
-    ("fewer than enough", {"count": 4, "minimum": 3}, 2, False),
-]
-
-
-@pytest.mark.parametrize(("executors", "running", "ready"), [e[1:] for e in EXECUTORS], ids=[e[0] for e in EXECUTORS])
-def test_a_job_is_ready_with_all_executors_or_as_many_as_it_says_are_enough(executors, running, ready):
-    job = made.job(executors=streamjob.Executors(**executors))
-    revision = changes.revision(job)
-    driver = made.driver(labels={**made.driver().labels, names.REVISION: revision})
-    pods = [made.executor(number) for number in range(1, running + 1)]
-    assert judge(made.view(job, driver, *pods)).ready is ready
-
-
-def test_what_executors_wait_for_is_said():
-    gated = judge(made.view(made.job(status=made.begun()), made.driver(), made.waiting()))
-    assert gated.reason == "ExecutorsMissing"
-    assert f"{made.waiting().name} waits for its node" in gated.message
-    full = made.waiting(gates=(), unschedulable="0/3 nodes are available: 3 Insufficient cpu.")
-    assert "Insufficient cpu" in judge(made.view(made.job(status=made.begun()), made.driver(), full)).message
-
-
 WAITING = [
     ("ImagePull", {"waiting": "ImagePullBackOff", "waiting_message": "no such image"}, "spec.image"),
     ("ContainerConfig", {"waiting": "CreateContainerConfigError", "waiting_message": "no secret x"}, "no secret x"),

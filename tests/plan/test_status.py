@@ -91,8 +91,9 @@ PLACED = [
     ("opened by the agent", with_mode("Act", made.executor()), ("False", "Open")),
     ("shown only", with_mode("Observe", sent(made.executor(), node="")), ("False", "Observed")),
     ("off", with_mode("Off", made.executor()), ("False", "Off")),
+    ("nobody may place", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "Off")),
     ("none there", with_mode("Act"), ("False", "NoExecutors")),
-    ("by no leave", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "NotAllowed")),
+    ("by no leave", dataclasses.replace(with_mode("Act", made.executor()), placing=False), ("False", "Off")),
     ("off anyway", dataclasses.replace(with_mode("Off", made.executor()), placing=False), ("False", "Off")),
 ]
 

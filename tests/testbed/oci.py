@@ -28,6 +28,12 @@ def layers(layout: pathlib.Path) -> list[pathlib.Path]:
     return [_blob(layout, layer["digest"]) for layer in manifest["layers"]]
 
 
+def is_packed(layer: pathlib.Path) -> bool:
+    """Whether a layer's file is compressed (gzip), as a registry keeps it."""
+    with layer.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
 def prune(layout: pathlib.Path) -> None:
     """Drops earlier builds, which a push leaves in the index without a name, and their blobs."""
     index = _read(layout / "index.json")

@@ -4,6 +4,7 @@ Sluice's defaults, over them the user's sparkConf, over that what Sluice owns (`
 sparkConf, so that nobody sets one in vain).
 """
 
+import re
 from collections.abc import Mapping
 
 from sluice.build import executors, memory, mounts
@@ -109,7 +110,9 @@ def _splits(spec: Spec, theirs: Mapping[str, str]) -> tuple[memory.Split, memory
 
 def _of_the_job(job: StreamJob, revision: str, around: Surroundings) -> dict[str, str]:
     spec = job.spec
-    lists = {"spark.jars.packages": spec.application.packages, "spark.submit.pyFiles": spec.application.py_files}
+    # Spark sends executors what is `file:`; of what is `local:` it believes that they import it already.
+    modules = [re.sub("^local:", "file:", path) for path in spec.application.py_files]
+    lists = {"spark.jars.packages": spec.application.packages, "spark.submit.pyFiles": modules}
     return {
         **{key: ",".join(items) for key, items in lists.items() if items},
         "spark.app.name": job.name,

@@ -11,7 +11,6 @@ from sluice.values import driver_state, names, records, views
 # A moment on the way: nobody needs an event.
 QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing")
 _LONGEST = 1024  # of a message, like a driver's last words
-_NO_LEAVE = "the operator was installed without leave to place (placement: off): the scheduler places"
 _UNBALANCED = "nothing shifts load among the executors of this job"
 
 
@@ -51,7 +50,7 @@ def _placed(view: views.JobView) -> tuple[bool, str, str]:
     if mode == "Off":
         return False, "Off", "placement.mode is Off: the scheduler places"
     if not view.placing:
-        return False, "NotAllowed", _NO_LEAVE
+        return False, "Off", "this operator places nothing (the chart's value placement is off): the scheduler places"
     if not executors:
         return False, "NoExecutors", "there is no executor to place"
     waiting = sum(pod.gated for pod in executors)

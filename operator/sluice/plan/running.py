@@ -1,10 +1,13 @@
 """A driver that is there and wanted: is it up, are its executors, and if not, what do they wait for? For plan.life."""
 
+import dataclasses
+
 from sluice.plan import causes, inside, verdicts
 from sluice.values import driver_state, names, records, views
 
 HEALTHY_S = 600.0  # a driver that ran so long begins its backoff anew
 START_DEADLINE_S = 600.0
+_UNMADE_S = 60.0  # Spark asks for ten executors a second, and soon for one that was lost
 
 
 def judge(view: views.JobView, state: driver_state.DriverState, driver: records.Pod) -> verdicts.Verdict:
@@ -45,8 +48,12 @@ def _with_executors(
     if count >= needed:
         unready = f"{driver.name} is not ready yet, {count} of {spec.count} executors run{inside.words(view, driver)}"
         return _not_yet(view, state, "Running", "DriverNotReady", unready)
-    missing = f"{count} of {spec.count} executors run, {needed} are needed{_waited_for(view, executors)}"
-    return _not_yet(view, state, "Running", "ExecutorsMissing", missing)
+    ready_s = driver.ready_s if driver.ready else view.now_s
+    left_s = max(ready_s, _unready_since_s(view, state)) + _UNMADE_S - view.now_s
+    waits_for = _waited_for(view, executors) or (_unmade(view, driver, executors) if left_s <= 0 else "")
+    missing = f"{count} of {spec.count} executors run, {needed} are needed{waits_for}"
+    verdict = _not_yet(view, state, "Running", "ExecutorsMissing", missing)
+    return dataclasses.replace(verdict, look_again_s=left_s + 1) if left_s > 0 else verdict
 
 
 def _waited_for(view: views.JobView, executors: list[records.Pod]) -> str:
@@ -56,6 +63,15 @@ def _waited_for(view: views.JobView, executors: list[records.Pod]) -> str:
             return f": {cause.message}"
     gated = [pod.name for pod in executors if pod.gated]
     return f": {gated[0]} waits for its node" if gated else ""
+
+
+def _unmade(view: views.JobView, driver: records.Pod, executors: list[records.Pod]) -> str:
+    """Where to look when the driver does not come to make its executors: the API server tells it why, and not us."""
+    made, wanted, where = len(executors), view.job.spec.executors.count, f"kubectl -n {driver.namespace}"
+    if made >= wanted:
+        return ""
+    hint = f"if that stays so, look at quotas ({where} describe quota) and its log ({where} logs {driver.name})"
+    return f": {driver.name} has made only {made} of {wanted} pods: {hint}"
 
 
 def _not_yet(
