@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sluice import act, build, metrics
 from sluice.build import config
 from sluice.observe import leases, mirror, revisions, streamjobs
-from sluice.plan import changes, gone, life, placement, retry_place, status
+from sluice.plan import changes, gone, life, placement, retry_place, rollback, status
 from sluice.transport import wire
 from sluice.values import outcomes, steps, views
 
@@ -59,7 +59,8 @@ class Cycle:
         if view is None:
             self._refused.pop(key, None)
             return await self._do(key, _LEFTOVERS, await self._farewell(key))
-        verdict = life.judge(await self._filled_in(view), self._around)
+        view = await self._filled_in(view)
+        verdict = life.judge(view, self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)
         said = (*status.record(view, verdict), *status.tell(view, verdict))
@@ -81,6 +82,10 @@ class Cycle:
         """The view with what only a rare job needs: a refusal, and what its driver was made of if that has changed."""
         refused = self._refused.get(view.job.key)
         revision = view.job.status.get("revision")
+        if given_up := rollback.given_up(view.job):
+            before = await revisions.read(self._line, view.job, given_up.instead)
+            job = rollback.before(view.job, before) if before else view.job
+            view = dataclasses.replace(view, job=job, given_up=given_up if before else None)
         if revision and revision != changes.revision(view.job):
             recorded = await revisions.read(self._line, view.job, revision)
             view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)

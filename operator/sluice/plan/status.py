@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sluice.plan import conditions, inside, orders, placed, retry_place, verdicts
-from sluice.values import driver_state, names, records, steps, streamjob, views
+from sluice.values import driver_state, handoff, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
 _DECISIONS = 10
@@ -30,7 +30,17 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
     new = [c for c in told if c["reason"] != before.get(c["type"]) or (verdict.stuck and not _was_stuck(view))]
     changed = [c for c in new if verdict.stuck or c["reason"] not in conditions.QUIET]
-    return tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+    told_of_jobs = tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
+    return (*_tell_of_the_handoff(view, verdict), *told_of_jobs)
+
+
+def _tell_of_the_handoff(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
+    """An event for each of its phases: before anything is done, and at its end."""
+    now, job = verdict.handoff, view.job
+    if now is None or now.phase == handoff.read(job.status).phase:
+        return ()
+    warning = verdict.given_up is not None or now.phase in (handoff.CANCELLED, handoff.ROLLED_BACK)
+    return (steps.Tell(job.namespace, job.name, job.uid, warning, f"HandOver{now.phase}", now.message),)
 
 
 def _was_stuck(view: views.JobView) -> bool:
@@ -59,7 +69,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
         "driver": verdict.driver.write() if verdict.driver.attempt else {},
         "executors": {
             "wanted": view.job.spec.executors.count,
-            "running": sum(pod.phase == "Running" for pod in executors),
+            "running": sum(pod.phase == "Running" for pod in executors if _serves(pod, verdict)),
             "waiting": sum(pod.gated for pod in executors),
         },
         "selector": f"{names.JOB}={view.job.name},{names.ROLE}={names.EXECUTOR}",
@@ -71,7 +81,22 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
         },
         **_of_the_plugin(view, verdict),
+        **_of_the_handoff(view, verdict),
     }
+
+
+def _serves(executor: records.Pod, verdict: verdicts.Verdict) -> bool:
+    """Not one of a driver that is made beside the one that runs the job."""
+    return executor.labels.get(names.ATTEMPT) == str(verdict.driver.attempt)
+
+
+def _of_the_handoff(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
+    """The last one, and the revision that is not tried any more; nothing where there never was one."""
+    given_up = verdict.given_up or view.given_up
+    found: dict[str, Any] = {"handoff": verdict.handoff.write()} if verdict.handoff else {}
+    if given_up or view.job.status.get("givenUp"):
+        found["givenUp"] = given_up.write() if given_up else None
+    return found
 
 
 def _of_the_plugin(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:

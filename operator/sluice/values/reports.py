@@ -22,6 +22,10 @@ class Query:
     lag: float | None = None
     input_rows_per_s: float | None = None
     processed_rows_per_s: float | None = None
+    warm: bool = False  # at the gate: all that was ordered for the time of waiting is done
+    in_flight: int = -1  # the batch that was begun and is not committed
+    committed_at_ms: int = 0  # since 1970, by its driver's clock; 0: not yet
+    first_commit_at_ms: int = 0  # of the first batch that this driver committed
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,3 +38,8 @@ class Report:
     problem: str = ""  # why it is plain Spark, or a query of it unprotected
     drain_problem: str = ""
     queries: tuple[Query, ...] = ()
+    order: int = 0  # the last that was carried out
+    gate_open: bool = False
+    drain_id: str = ""
+    drain: str = "none"  # draining, quiet, stopped, timed-out
+    application: str = ""
