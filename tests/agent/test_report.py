@@ -1,5 +1,7 @@
 """What the operator is told: one word for where the driver stands, the order it has carried out, and each query."""
 
+import threading
+
 import pytest
 
 from agent import plugin
@@ -111,6 +113,8 @@ URGENT = [
     ({"queries": [plugin.query(phase="parked")]}, True),
     ({"queries": [plugin.query(epoch=8)]}, True),
     ({"queries": [plugin.query(problem="slow")]}, True),
+    ({"queries": [plugin.query(warm=True)]}, True),
+    ({"queries": [plugin.query(committedAtMs=1_000, firstCommitAtMs=1_000)]}, True),
     ({"gateOpen": False}, True),
     ({"warmUp": "warmed up"}, True),
     ({"refusedOrders": "no"}, True),
@@ -120,11 +124,60 @@ URGENT = [
 
 
 @pytest.mark.parametrize(("said", "urgent"), URGENT, ids=[f"{said}"[:60] for said, _ in URGENT])
-def test_everything_but_a_batch_is_told_at_once(states, on, sums, said, urgent):
+def test_everything_but_a_batch_that_is_not_the_first_is_told_at_once(states, on, sums, said, urgent):
     states.take(heard.read(plugin.state()))
     before = report.make(states, on, sums, 0).urgent
     states.take(heard.read(plugin.state(**said)))
     assert (report.make(states, on, sums, 0).urgent != before) is urgent
+
+
+def test_after_the_first_commit_no_other_is_told_at_once(states, on, sums):
+    states.take(heard.read(plugin.state(queries=[plugin.query(committedAtMs=1_000, firstCommitAtMs=1_000)])))
+    first = report.make(states, on, sums, 0)
+    states.take(
+        heard.read(plugin.state(queries=[plugin.query(committed=42, committedAtMs=2_000, firstCommitAtMs=1_000)]))
+    )
+    second = report.make(states, on, sums, 0)
+    assert (second.urgent, second.words["queries"][0]["committedAtMs"]) == (first.urgent, 2_000)
+
+
+def test_a_query_is_told_as_warm_and_with_its_commits_times_once_it_has_them(states, on, sums):
+    late = {"warm": True, "committedAtMs": 2_000, "firstCommitAtMs": 1_000}
+    states.take(heard.read(plugin.state(queries=[plugin.query(**late)])))
+    assert late.items() <= report.make(states, on, sums, 0).words["queries"][0].items()
+    states.take(heard.read(plugin.state(queries=[plugin.query(warm=False, committedAtMs=0, firstCommitAtMs=0)])))
+    assert late.keys().isdisjoint(report.make(states, on, sums, 0).words["queries"][0])
+
+
+def test_the_word_that_a_drain_is_quiet_has_the_last_commit_with_it(states, on, sums):
+    states.take(heard.read(plugin.state(**drained("draining"), queries=[plugin.query(committedAtMs=1_000)])))
+    before = report.make(states, on, sums, 0)
+    last = plugin.query(committed=42, inFlight=-1, committedAtMs=2_000)
+    states.take(heard.read(plugin.state(**drained("quiet"), queries=[last])))
+    found = report.make(states, on, sums, 0)
+    assert (found.urgent != before.urgent, found.words["phase"], found.words["drain"]["state"]) == (
+        True,
+        "Quiet",
+        "quiet",
+    )
+    assert {"committed": 42, "inFlight": -1, "committedAtMs": 2_000}.items() <= found.words["queries"][0].items()
+
+
+def test_phase_and_queries_are_of_one_moment_though_the_plugin_speaks_meanwhile(on, sums):
+    meanwhile = []
+
+    def clock():
+        if meanwhile:
+            speaks = threading.Thread(target=states.take, args=(meanwhile.pop(),))
+            speaks.start()
+            speaks.join(0.05)
+        return 0.0
+
+    states = heard.Heard(clock)
+    states.take(heard.read(plugin.state()))
+    meanwhile.append(heard.read(plugin.state(**drained("quiet"), queries=[plugin.query(committed=42)])))
+    found = report.make(states, on, sums, 0).words
+    assert (found["phase"], found["queries"][0]["committed"]) == ("Running", 41)
 
 
 def test_the_annotation_is_small_whatever_the_job_does(states, on, sums):

@@ -72,6 +72,12 @@ def test_a_report_is_taken_and_answered_with_nothing_but_the_version(plugin, sta
     assert (states.phase, states.state.queries[0].committed, sums.queries["clicks"].last.batch) == ("Running", 41, 42)
 
 
+def test_a_plugin_that_knows_neither_warm_queries_nor_times_of_commits_is_heard_all_the_same(plugin, states):
+    plugin.report()
+    (found,) = states.state.queries
+    assert (found.warm, found.committed_at_ms, found.first_commit_at_ms) == (False, 0, 0)
+
+
 def test_a_driver_that_runs_as_plain_spark_says_why(plugin, states):
     plugin.call("/v1/report", {"version": 1, "unmanaged": "Spark 3.5 is not known here"})
     assert (states.phase, states.unmanaged) == ("Unmanaged", "Spark 3.5 is not known here")
@@ -166,6 +172,9 @@ WRONG = [
     ({"state": state(queries=[[]])}, "state.queries is a list of 0: allowed is a list of objects"),
     ({"state": state(queries=[query(phase="up")])}, "state.queries.phase is 'up'"),
     ({"state": state(queries=[query(id='a"b\n')])}, "state.queries.id is"),
+    ({"state": state(queries=[query(warm=1)])}, "state.queries.warm is 1: allowed is true or false"),
+    ({"state": state(queries=[query(committedAtMs="now")])}, "state.queries.committedAtMs is 'now'"),
+    ({"state": state(queries=[query(firstCommitAtMs=-1)])}, "state.queries.firstCommitAtMs is -1"),
     ({"state": state(unprotected={"q": 1})}, "state.unprotected.q is 1: allowed is text"),
     ({"batch": []}, "batch is a list of 0"),
     ({"batch": batch(batchMs=float("nan"))}, "NaN is no number"),

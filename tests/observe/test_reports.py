@@ -54,6 +54,10 @@ NEWS = {
     "orders that are refused": {"refused": "orders 3: serial is -1"},
     "that a query is unprotected": {"problem": "query q-1 runs without gate"},
     "why a drain came to nothing": {"drain": {"id": "a", "state": "timed-out", "problem": "batch 9 still runs"}},
+    "a drain": {"drain": {"id": "a"}},
+    "how far a drain is": {"drain": {"state": "quiet"}},
+    "a query that is warm": {"queries": [{"warm": True}]},
+    "the first commit": {"queries": [{"firstCommitAtMs": 1_000}]},
 }
 
 
@@ -79,14 +83,37 @@ def test_a_renewal_that_says_the_same_wakes_nobody_however_late():
     assert not seen.hears(lease("11:00:00"))
 
 
+AT_REST = {"id": "", "state": "none", "problem": ""}
+FIRST = {"committedAtMs": 1_000, "firstCommitAtMs": 1_000}
+
+
 def test_a_driver_on_its_way_to_its_first_batch_is_not_looked_at_for_every_step():
     seen = Seen()
     steps = [
         lease("10:00:00", phase="Starting", queries=[]),
-        lease("10:00:02", phase="Waiting", queries=[{"phase": "gate"}]),
-        lease("10:00:03", queries=[{}]),
+        lease("10:00:01", phase="Waiting", queries=[], order=1, application="spark-1", drain=AT_REST),
+        lease("10:00:02", phase="Waiting", queries=[{"phase": "gate", "committed": -1}], drain=AT_REST),
+        lease("10:00:03", queries=[{"committed": -1}], gateOpen=True, drain=AT_REST),
+        lease("10:00:04", queries=[{**FIRST, "committed": 0}], gateOpen=True, drain=AT_REST),
+        lease("10:00:05", queries=[{**FIRST, "committed": 1, "committedAtMs": 2_000, "inFlight": 2}], drain=AT_REST),
     ]
-    assert [seen.hears(step) for step in steps] == [False, False, True]
+    assert [seen.hears(step) for step in steps] == [False, False, False, True, True, False]
+
+
+def test_a_driver_that_waits_is_looked_at_the_moment_it_is_warm_and_not_each_time_it_loads_anew():
+    seen = Seen()
+    steps = [
+        lease("10:00:00", phase="Waiting", queries=[{"phase": "gate"}]),
+        lease("10:00:02", phase="Waiting", queries=[{"phase": "gate", "warm": True}]),
+        lease("10:00:07", phase="Waiting", queries=[{"phase": "gate", "warm": True}], warmUp="loaded batch 9"),
+        lease("10:00:09", queries=[{"warm": True}], gateOpen=True),
+        lease("10:00:10", queries=[{"warm": True, **FIRST}], gateOpen=True),
+    ]
+    assert [seen.hears(step) for step in steps] == [False, True, False, True, True]
+
+
+def test_whoever_starts_to_look_sees_a_warm_driver_at_once():
+    assert Seen().hears(lease(phase="Waiting", queries=[{"phase": "gate", "warm": True}]))
 
 
 def test_a_driver_that_waits_for_long_is_looked_at():
@@ -134,6 +161,16 @@ NONSENSE = {
     "queries that are none": {**bodies.report(), "queries": {"id": "q"}},
     "a query that is none": {**bodies.report(), "queries": ["q"]},
     "a drain that is none": bodies.report(drain="quiet"),
+    "a drain that nobody knows": bodies.report(drain={"state": "over"}),
+    "a drain's state that is no text": bodies.report(drain={"state": 1}),
+    "a drain's id that is no text": bodies.report(drain={"id": 1}),
+    "an order that is text": bodies.report(order="9"),
+    "a gate that is a number": bodies.report(gateOpen=1),
+    "an application that is none": bodies.report(application=["spark-1"]),
+    "a query that is warm as text": query(warm="true"),
+    "a batch in flight that is text": query(inFlight="9"),
+    "a commit before 1970": query(committedAtMs=-1),
+    "a first commit that is text": query(firstCommitAtMs="now"),
     "too much": bodies.report(refused="x" * (65 << 10)),
 }
 
@@ -157,12 +194,20 @@ def test_texts_are_cut_to_what_a_status_may_hold_and_queries_counted():
 @loops.in_a_loop
 async def test_what_the_agent_writes_is_what_the_operator_reads():
     states, sums = heard.Heard(lambda: 0.0), tally.Tally(lambda: 0.0)
-    states.take(heard.read(plugin.state(queries=[plugin.query(problem="p"), plugin.query(id="q-2", name="views")])))
+    warm = plugin.query(problem="p", warm=True, committedAtMs=2_000, firstCommitAtMs=1_000)
+    drain = {"id": "over-1", "state": "quiet", "problem": ""}
+    states.take(heard.read(plugin.state(queries=[warm, plugin.query(id="q-2", name="views")], drain=drain)))
     sums.add(batches.read(plugin.batch(number=42, name="views")))
     made = report.make(states, board.Board(states.ring), sums, 3)
     found = reports.read(made.text("2026-11-18T10:00:00.000000Z"))
-    assert (found.phase, found.refused, found.problem) == ("Running", "", "")
-    assert found.queries == (
-        slim.Query("q-1", "clicks", "MicroBatch", "running", 7, 41, "p"),
-        slim.Query("q-2", "views", "MicroBatch", "running", 7, 41, "", 42, 230, 17.0, 200.0, 870.5),
-    )
+    queries = (
+        slim.Query(
+            "q-1", "clicks", "MicroBatch", "running", 7, 41, "p",
+            warm=True, in_flight=42, committed_at_ms=2_000, first_commit_at_ms=1_000,
+        ),
+        slim.Query("q-2", "views", "MicroBatch", "running", 7, 41, "", 42, 230, 17.0, 200.0, 870.5, in_flight=42),
+    )  # fmt: skip
+    assert found == slim.Report(
+        found.at_s, "Quiet", "", "", "", queries, order=3, gate_open=True, drain_id="over-1", drain="quiet",
+        application="spark-1",
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """A driver waits at its gate beside a running one, is refused there where it does not fit, and goes on at batch N+1."""
 
 import dataclasses
+import time
 
 import pytest
 
@@ -24,6 +25,11 @@ def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_l
     assert batches == list(range(len(batches)))
 
 
+def commit_times(state: agent.Document) -> list[tuple[int, int]]:
+    """When each query committed first and last under this driver."""
+    return [(query["firstCommitAtMs"], query["committedAtMs"]) for query in state["queries"]]
+
+
 def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAgent, new_agent: agent.FakeAgent) -> None:
     """From one driver to the next: wait, warm up, drain, go."""
     with drivers.Driver(job, "b", new_agent.folder) as new:
@@ -32,14 +38,20 @@ def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAge
         assert "warmed up" in waiting["warmUp"]
         loaded = new_agent.wait(lambda state: "loaded" in state["warmUp"] or "cold" in state["warmUp"], 300)
         assert "loaded 1 operators' state" in loaded["warmUp"]
+        warm = new_agent.wait(lambda state: all(query["warm"] for query in state["queries"]), 60)
+        assert at_gate(warm)
+        assert commit_times(warm) == [(0, 0)]
         fake_agent.wait(at_least(max(committed(fake_agent.state)) + 3))
         assert at_gate(new_agent.state)
         fake_agent.order(drain={"id": "over", "timeoutMs": 30_000, "stop": True})
-        fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"), 60)
+        quiet = fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"), 60)
         before = drivers.last_ids(job.root())
+        assert committed(quiet) == [before[1]]
         new_agent.order(gate={"open": True, "epoch": 7})
         state = new_agent.wait(at_least(before[1] + 3))
         assert [query["epoch"] for query in state["queries"]] == [7]
+        (old_first_ms, old_last_ms), (new_first_ms, new_last_ms) = *commit_times(quiet), *commit_times(state)
+        assert job.t0_ms < old_first_ms < old_last_ms < new_first_ms < new_last_ms < time.time() * 1000
         assert old.end() == "ended"
         new_agent.order(drain={"id": "end", "timeoutMs": 30_000, "stop": True})
         assert new.end() == "ended"

@@ -30,6 +30,9 @@ class Query:
     committed: int  # -1: none
     in_flight: int
     problem: str
+    warm: bool  # all that was ordered at the closed gate was done
+    committed_at_ms: int  # since 1970, by the driver's clock; 0: it has committed nothing itself
+    first_commit_at_ms: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +96,11 @@ class Heard:
             self._news.wait_for(lambda: self._count != seen, wait_s)
             return self._count
 
+    def now(self) -> tuple[State | None, str]:
+        """State and phase of one moment: whoever reads that a drain is quiet reads its last commits beside it."""
+        with self._news:
+            return self.state, self.phase
+
     @property
     def silent_s(self) -> float:
         """How long the plugin has said nothing; 0 before its first word."""
@@ -153,6 +161,9 @@ def _query(found: Any) -> Query:
         documents.whole({"committed": -1, **found}, "committed", -1, where=where),
         documents.whole({"inFlight": -1, **found}, "inFlight", -1, where=where),
         documents.sentence(found, "problem", where=where),
+        documents.flag(found, "warm", where),
+        documents.whole(found, "committedAtMs", where=where),
+        documents.whole(found, "firstCommitAtMs", where=where),
     )
 
 

@@ -28,7 +28,7 @@ class Report:
 
 def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: int) -> Report:
     """As things are now. `observed` is the last order that was seen carried out."""
-    state, phase = states.state, states.phase
+    state, phase = states.now()
     now = _observed(state, orders, observed)
     words: dict[str, Any] = {"phase": phase, "order": now, "refused": orders.refused}
     if states.unmanaged:
@@ -44,7 +44,7 @@ def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: 
         "problem": " ".join(state.unprotected[:1]),
         "queries": [_query(query, sums) for query in state.queries[:_MOST_QUERIES]],
     }
-    fixed = tuple((query.id, query.phase, query.epoch, query.problem) for query in state.queries)
+    fixed = tuple(_fixed(query) for query in state.queries)
     said = (state.gate_open, state.warm_up, state.drain_id, state.drain, words["problem"])
     urgent = (phase, now, words["refused"], *said, fixed)
     epoch = max((query.epoch for query in state.queries), default=0)
@@ -54,6 +54,11 @@ def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: 
 def _observed(state: heard.State | None, orders: board.Board, before: int) -> int:
     found = orders.orders
     return found.order if found and state and state.serial == found.serial else before
+
+
+def _fixed(query: heard.Query) -> tuple[Any, ...]:
+    """What no batch changes but the first."""
+    return query.id, query.phase, query.epoch, query.problem, query.warm, query.first_commit_at_ms > 0
 
 
 def _query(query: heard.Query, sums: tally.Tally) -> dict[str, Any]:
@@ -67,6 +72,8 @@ def _query(query: heard.Query, sums: tally.Tally) -> dict[str, Any]:
         "inFlight": query.in_flight,
         "problem": query.problem,
     }
+    late = {"warm": query.warm, "committedAtMs": query.committed_at_ms, "firstCommitAtMs": query.first_commit_at_ms}
+    found |= {name: value for name, value in late.items() if value}
     summed = sums.queries.get(query.name)
     if not summed:
         return found

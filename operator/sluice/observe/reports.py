@@ -20,8 +20,9 @@ _SAID = "agent.sluice.dev/"
 _MOST_DRIVERS, _MOST_QUERIES, _LONGEST = 8, 20, 64 << 10
 _VERSION = 1
 _PHASES = ("gate", "running", "parked", "ended")
+_DRAINS = ("none", "draining", "quiet", "stopped", "timed-out")
 _ON_ITS_WAY = ("Starting", "Waiting")  # nobody need hear of it at once: it passes, or is told with the next refresh
-_NOTHING = ("", "", "", "", ())
+_NOTHING = reports.Report(0.0, "")
 
 
 class Reports:
@@ -79,46 +80,64 @@ def read(text: str) -> reports.Report | None:
             phase=_text(found["phase"], 32),
             refused=_text(found.get("refused"), 512),
             problem=_text(found.get("problem"), 512),
-            drain_problem=_text((found.get("drain") or {}).get("problem"), 512),
             queries=tuple(_query(one) for one in (found.get("queries") or ())[:_MOST_QUERIES]),
+            order=_whole(found.get("order")) or 0,
+            gate_open=_flag(found.get("gateOpen")),
+            application=_text(found.get("application"), 128),
+            **_drain(found.get("drain") or {}),
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
+def _drain(found: Any) -> dict[str, str]:
+    state = _text(found.get("state"), 32) or "none"
+    if state not in _DRAINS:
+        raise ValueError(f"drain.state={state!r}: allowed are {', '.join(_DRAINS)}")
+    return {"drain": state, "drain_id": _text(found.get("id"), 64), "drain_problem": _text(found.get("problem"), 512)}
+
+
 def _query(found: Any) -> reports.Query:
     if found["phase"] not in _PHASES or not found["id"]:
         raise ValueError(f"phase={found['phase']!r}: allowed are {', '.join(_PHASES)}, and id must be there")
-    name, committed = _text(found["id"], 64), _whole(found.get("committed"), least=-1)
+    name = _text(found["id"], 64)
     return reports.Query(
         id=name,
         name=_text(found.get("name"), 128) or name,
         engine=_text(found.get("engine"), 32),
         phase=found["phase"],
         epoch=_whole(found.get("epoch")) or 0,
-        committed=-1 if committed is None else committed,
+        committed=_batch(found.get("committed")),
         problem=_text(found.get("problem"), 512),
         batch=_whole(found.get("batch"), least=-1),
         batch_ms=_whole(found.get("batchMs")),
         lag=_number(found.get("lag")),
         input_rows_per_s=_number(found.get("inputRowsPerSecond")),
         processed_rows_per_s=_number(found.get("processedRowsPerSecond")),
+        warm=_flag(found.get("warm")),
+        in_flight=_batch(found.get("inFlight")),
+        committed_at_ms=_whole(found.get("committedAtMs")) or 0,
+        first_commit_at_ms=_whole(found.get("firstCommitAtMs")) or 0,
     )
 
 
 def _is_due(old: reports.Report | None, new: reports.Report) -> bool:
-    if old is None:
-        return _news(new) != _NOTHING
-    if _news(old) != _news(new):
+    if _news(old or _NOTHING) != _news(new):
         return True
-    return new.at_s >= old.at_s + REFRESH_S and _words(old) != _words(new)
+    return old is not None and new.at_s >= old.at_s + REFRESH_S and _words(old) != _words(new)
 
 
 def _news(report: reports.Report) -> tuple[Any, ...]:
     """What a job is woken for at once."""
-    phase = "" if report.phase in _ON_ITS_WAY else report.phase
-    queries = tuple((one.id, one.phase, one.problem) for one in report.queries if one.phase != "gate" or one.problem)
-    return phase, report.refused, report.problem, report.drain_problem, queries
+    phase = "" if report.phase in _ON_ITS_WAY and not any(one.warm for one in report.queries) else report.phase
+    drain = report.drain_id, report.drain, report.drain_problem
+    queries = tuple(_fixed(one) for one in report.queries if one.phase != "gate" or one.problem or one.warm)
+    return phase, report.refused, report.problem, drain, queries
+
+
+def _fixed(query: reports.Query) -> tuple[Any, ...]:
+    """What no batch changes but the first."""
+    return query.id, query.phase, query.problem, query.warm, query.first_commit_at_ms > 0
 
 
 def _words(report: reports.Report) -> tuple[Any, ...]:
@@ -129,6 +148,18 @@ def _text(found: Any, longest: int) -> str:
     if not isinstance(found, str | None):
         raise TypeError(f"{found!r}: allowed is text")
     return (found or "")[:longest]
+
+
+def _flag(found: Any) -> bool:
+    if not isinstance(found, bool | None):
+        raise TypeError(f"{found!r}: allowed is true or false")
+    return bool(found)
+
+
+def _batch(found: Any) -> int:
+    """A batch's number, -1 for none."""
+    number = _whole(found, least=-1)
+    return -1 if number is None else number
 
 
 def _whole(found: Any, least: int = 0) -> int | None:

@@ -22,10 +22,10 @@ class Query:
     lag: float | None = None
     input_rows_per_s: float | None = None
     processed_rows_per_s: float | None = None
-    warm: bool = False  # at the gate: all that was ordered for the time of waiting is done
-    in_flight: int = -1  # the batch that was begun and is not committed
-    committed_at_ms: int = 0  # since 1970, by its driver's clock; 0: not yet
-    first_commit_at_ms: int = 0  # of the first batch that this driver committed
+    warm: bool = False  # all that was ordered at the closed gate was done
+    in_flight: int = -1  # the batch begun and not committed; -1: none
+    committed_at_ms: int = 0  # since 1970, by the driver's clock; 0: it has committed nothing itself
+    first_commit_at_ms: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Report:
     problem: str = ""  # why it is plain Spark, or a query of it unprotected
     drain_problem: str = ""
     queries: tuple[Query, ...] = ()
-    order: int = 0  # the last that was carried out
+    order: int = 0  # the last one carried out
     gate_open: bool = False
     drain_id: str = ""
-    drain: str = "none"  # draining, quiet, stopped, timed-out
-    application: str = ""
+    drain: str = "none"  # none, draining, quiet, stopped or timed-out
+    application: str = ""  # Spark's id of it

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -16,6 +17,7 @@ public final class Drain {
     /** One lock for "may this batch begin" and "is anything in flight": else a batch could begin between the two. */
     private final Object lock = new Object();
     private final Supplier<Collection<Query>> queries;
+    private final LongSupplier wallClockMs;
     private boolean asked;
     private boolean sourcesClosed;
 
@@ -23,9 +25,11 @@ public final class Drain {
      * A drain that nobody has asked for.
      *
      * @param queries those of this driver
+     * @param wallClockMs since 1970: when a batch was committed is compared between two drivers
      */
-    public Drain(final Supplier<Collection<Query>> queries) {
+    public Drain(final Supplier<Collection<Query>> queries, final LongSupplier wallClockMs) {
         this.queries = queries;
+        this.wallClockMs = wallClockMs;
     }
 
     /**
@@ -67,6 +71,10 @@ public final class Drain {
         synchronized (lock) {
             query.inFlight = Query.NONE;
             query.committed = Math.max(query.committed, batch);
+            query.committedAtMs = wallClockMs.getAsLong();
+            if (query.firstCommitAtMs == 0) {
+                query.firstCommitAtMs = query.committedAtMs;
+            }
             query.emptied |= sourcesClosed && query.spark().isRealTime() && batch >= query.lastWithRows;
             lock.notifyAll();
         }

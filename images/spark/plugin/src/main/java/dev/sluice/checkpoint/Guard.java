@@ -32,7 +32,7 @@ public final class Guard {
      */
     public Guard(final Gate gate, final Admission admission, final Runnable changed) {
         this.gate = gate;
-        this.drain = new Drain(() -> queries);
+        this.drain = new Drain(() -> queries, System::currentTimeMillis);
         this.admission = admission;
         this.changed = changed;
     }

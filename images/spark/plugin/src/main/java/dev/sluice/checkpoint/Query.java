@@ -66,6 +66,10 @@ public final class Query {
     volatile long epoch;
     volatile long inFlight = NONE;
     volatile long committed = NONE;
+    volatile long committedAtMs;
+    volatile long firstCommitAtMs;
+    /** Set by the thread that warms up, which knows no drain. */
+    private volatile boolean warm;
     /** Real-Time Mode: the batch that was cut short, and whether it is committed. */
     volatile long lastWithRows = NONE;
     volatile boolean emptied;
@@ -108,6 +112,29 @@ public final class Query {
      * @return {@link #NONE} before the first */
     public long committed() {
         return committed;
+    }
+
+    /** When this driver closed its last commit, by its wall clock.
+     * @return ms since 1970, 0 before the first */
+    public long committedAtMs() {
+        return committedAtMs;
+    }
+
+    /** When this driver closed its first commit: what an earlier one committed does not count.
+     * @return ms since 1970, 0 before */
+    public long firstCommitAtMs() {
+        return firstCommitAtMs;
+    }
+
+    /** Whether all that was ordered for it at the closed gate was done once, or failed.
+     * @return false where nothing was ordered, or the gate opened first */
+    public boolean isWarm() {
+        return warm;
+    }
+
+    /** All that was ordered for it at the closed gate was done once, or failed. */
+    public void warmed() {
+        warm = true;
     }
 
     /** Why it was refused, or what of its safety is missing.

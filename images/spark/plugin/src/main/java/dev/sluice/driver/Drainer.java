@@ -69,6 +69,9 @@ public final class Drainer {
         }
         end();
         wanted = drain;
+        // Before its thread runs: a report in between would say of this drain what became of the one before.
+        state = "draining";
+        problem = "";
         running = new Thread(() -> run(drain), "sluice-drain");
         running.setDaemon(true);
         running.start();

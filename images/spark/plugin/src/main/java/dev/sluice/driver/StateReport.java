@@ -62,6 +62,7 @@ public final class StateReport {
         final ObjectNode state = document.putObject("state");
         state.put("number", ++written).put("application", application).put("serial", serial).put("refusedOrders", brief(refusedOrders));
         state.put("warmUp", brief(warmUp)).put("gateOpen", guard.gate().isOpen());
+        // Before the queries: whoever hears that it is quiet hears of the last commit with it.
         state.putObject("drain").put("id", drainer.id()).put("state", drainer.state())
                 .put("problem", brief(drainer.problem()));
         final ArrayNode queries = state.putArray("queries");
@@ -77,7 +78,10 @@ public final class StateReport {
         to.put("id", query.spark().id()).put("runId", query.spark().runId()).put("name", query.spark().name());
         to.put("root", query.spark().root().toString()).put("engine", query.spark().isRealTime() ? "RealTime" : "MicroBatch");
         to.put("phase", query.phase().name().toLowerCase(Locale.ROOT)).put("epoch", query.epoch());
-        to.put("committed", query.committed()).put("inFlight", query.inFlight()).put("problem", brief(query.problem()));
+        // What a commit sets last is read first: whoever hears of the first commit hears its number with it.
+        to.put("firstCommitAtMs", query.firstCommitAtMs()).put("committedAtMs", query.committedAtMs());
+        to.put("committed", query.committed()).put("inFlight", query.inFlight());
+        to.put("warm", query.isWarm()).put("problem", brief(query.problem()));
     }
 
     private static String brief(final String sentence) {

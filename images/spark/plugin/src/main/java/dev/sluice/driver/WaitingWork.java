@@ -5,7 +5,9 @@ import dev.sluice.checkpoint.Query;
 import dev.sluice.checkpoint.SparkQuery;
 import dev.sluice.warmup.Preload;
 import dev.sluice.warmup.WarmUp;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.apache.spark.SparkContext;
 import org.slf4j.Logger;
@@ -13,6 +15,11 @@ import org.slf4j.LoggerFactory;
 
 /** Warms up and preloads while queries stand at a closed gate; one thread, which gives way the moment the gate opens. */
 final class WaitingWork {
+    /** Warm-up, or preload. */
+    private interface Step {
+        String run(SparkQuery query) throws Exception;
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(WaitingWork.class);
     private static final long LOOK_MS = 100;
     private static final long AGAIN_NS = 5_000_000_000L;
@@ -22,7 +29,8 @@ final class WaitingWork {
     private final Runnable changed;
     private final WarmUp warmUp;
     private final Preload preload;
-    private final Set<String> warm = new HashSet<>();
+    private final Set<String> warmedUp = new HashSet<>();
+    private final Map<String, Long> loadedNs = new HashMap<>();
     private Thread thread;
     private volatile boolean warmsUp;
     private volatile boolean preloads;
@@ -56,16 +64,13 @@ final class WaitingWork {
     }
 
     private void work() {
-        long loadedNs = System.nanoTime() - AGAIN_NS;
         try {
             while (isWaiting()) {
-                final boolean loads = preloads && System.nanoTime() - loadedNs >= AGAIN_NS;
                 for (final Query query : guard.queries()) {
                     if (query.phase() == Query.Phase.GATE) {
-                        prepare((SparkQuery) query.spark(), loads);
+                        prepare(query);
                     }
                 }
-                loadedNs = loads ? System.nanoTime() : loadedNs;
                 Thread.sleep(LOOK_MS);
             }
         } catch (final InterruptedException e) {
@@ -73,20 +78,40 @@ final class WaitingWork {
         }
     }
 
-    private void prepare(final SparkQuery query, final boolean loads) throws InterruptedException {
+    private void prepare(final Query query) throws InterruptedException {
+        final String run = query.spark().runId();
+        if (warmsUp && isWaiting() && warmedUp.add(run)) {
+            attempt(query, warmUp::run);
+        }
+        if (preloads && isWaiting() && isToLoad(run)) {
+            attempt(query, preload::run);
+            loadedNs.put(run, System.nanoTime());
+        }
+        if (isWaiting() && !query.isWarm() && isDone(run)) {
+            query.warmed();
+            changed.run();
+        }
+    }
+
+    private boolean isToLoad(final String run) {
+        final Long lastNs = loadedNs.get(run);
+        return lastNs == null || System.nanoTime() - lastNs >= AGAIN_NS;
+    }
+
+    /** Whether there was something to do, and all of it was done once. */
+    private boolean isDone(final String run) {
+        return (warmsUp || preloads) && (!warmsUp || warmedUp.contains(run)) && (!preloads || loadedNs.containsKey(run));
+    }
+
+    private void attempt(final Query query, final Step step) throws InterruptedException {
         try {
-            if (warmsUp && isWaiting() && warm.add(query.runId())) {
-                say(warmUp.run(query));
-            }
-            if (loads && isWaiting()) {
-                say(preload.run(query));
-            }
+            say(step.run((SparkQuery) query.spark()));
         } catch (final InterruptedException e) {
             throw e;
         } catch (final Exception | LinkageError e) {
             // A cold start is slower, not wrong; an odd value in the user's function is the usual cause.
-            LOG.warn("Sluice: query '{}' starts cold", query.name(), e);
-            say("query '" + query.name() + "' starts cold: " + e);
+            LOG.warn("Sluice: query '{}' starts cold", query.spark().name(), e);
+            say("query '" + query.spark().name() + "' starts cold: " + e);
         }
     }
 

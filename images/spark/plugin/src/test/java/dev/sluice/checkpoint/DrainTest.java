@@ -9,13 +9,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(20)
 final class DrainTest {
     private final List<Query> queries = new ArrayList<>();
-    private final Drain drain = new Drain(() -> queries);
+    private final AtomicLong clockMs = new AtomicLong(1_000);
+    private final Drain drain = new Drain(() -> queries, clockMs::incrementAndGet);
 
     private Query entered(final String root) {
         final Query query = new Query(new FakeSpark(root));
@@ -67,6 +69,28 @@ final class DrainTest {
         assertEquals("batch 7 of query 'q' was still running when the time was up", why.getMessage());
         drain.commit(query, 7);
         drain.awaitQuiet(0, () -> false);
+    }
+
+    @Test
+    void aCommitIsDatedByTheDriverThatClosedItAndTheFirstOneForGood() throws Exception {
+        final Query query = entered("/ck/q");
+        assertEquals(List.of(0L, 0L), List.of(query.committedAtMs(), query.firstCommitAtMs()));
+        drain.begin(query, 0);
+        drain.commit(query, 0);
+        assertEquals(List.of(1_001L, 1_001L), List.of(query.committedAtMs(), query.firstCommitAtMs()));
+        drain.begin(query, 1);
+        drain.commit(query, 1);
+        assertEquals(List.of(1_002L, 1_001L), List.of(query.committedAtMs(), query.firstCommitAtMs()));
+    }
+
+    @Test
+    void whatAnEarlierDriverCommittedHasNoDateAndWhatItLeftIsTheFirstOfThisOne() {
+        final Query query = new Query(new FakeSpark("/ck/q"));
+        queries.add(query);
+        drain.enter(query, 7, 6);
+        assertEquals(List.of(6L, 0L, 0L), List.of(query.committed(), query.committedAtMs(), query.firstCommitAtMs()));
+        drain.commit(query, 7);
+        assertEquals(List.of(7L, 1_001L, 1_001L), List.of(query.committed(), query.committedAtMs(), query.firstCommitAtMs()));
     }
 
     @Test
@@ -127,6 +151,7 @@ final class DrainTest {
         drain.begin(query, 8);
         drain.commit(query, 8);
         drain.awaitQuiet(0, () -> false);
+        assertEquals(List.of(1_002L, 1_001L), List.of(query.committedAtMs(), query.firstCommitAtMs()));
         final CompletableFuture<Boolean> next = begins(query, 9);
         awaitPhase(query, Query.Phase.PARKED);
         spark.stop();
