@@ -26,6 +26,7 @@ class Driver:
     phase: str = "Starting"
     warm: bool = False
     first_s: float = 0.0
+    committed: int = -1
     committed_s: float = 0.0
     problem: str = ""
 
@@ -80,7 +81,7 @@ class Inside:
         elif driver.phase == "Running" and not driver.first_s:
             driver.problem = self.fails_after.get(driver.name, "")
             if not driver.problem:
-                self._committed[key] = self._committed.get(key, -1) + 1
+                driver.committed = self._committed[key] = self._committed.get(key, -1) + 1
                 driver.first_s = driver.committed_s = self._now_s()
         elif driver.phase == "Draining" and driver.name not in self.never_quiet:
             driver.phase = "Quiet"
@@ -96,18 +97,19 @@ class Inside:
             if driver.phase == "Running":
                 pod = self._kube.get("Pod", job[0], driver.name)
                 if _key(pod) == job:
+                    driver.committed = self._committed[job]
                     self._say(driver, pod)
 
     def _say(self, driver: Driver, pod: Body) -> None:
-        meta, committed = pod["metadata"], self._committed.get(_key(pod), -1)
+        meta = pod["metadata"]
         query = {
             "id": _QUERY, "name": "clicks", "engine": "MicroBatch", "epoch": 1,
             "phase": "ended" if driver.problem else "gate" if driver.phase == "Waiting" else "running",
-            "committed": committed if driver.first_s else -1, "warm": driver.warm, "problem": driver.problem,
+            "committed": driver.committed, "warm": driver.warm, "problem": driver.problem,
             "committedAtMs": round(driver.committed_s * 1000), "firstCommitAtMs": round(driver.first_s * 1000),
         }  # fmt: skip
         if driver.first_s:
-            query |= {"batch": committed, "batchMs": self.slow.get(driver.name, 200)}
+            query |= {"batch": driver.committed, "batchMs": self.slow.get(driver.name, 200)}
         drains = {"Draining": "draining", "Quiet": "quiet", "Stopped": "stopped"}
         drain = {"id": self._orders(pod).get("drain", {}).get("id", ""), "state": drains.get(driver.phase, "none")}
         at = datetime.datetime.fromtimestamp(self._now_s(), datetime.UTC).isoformat()

@@ -139,7 +139,7 @@ def test_revisions_stay_what_they_were_in_earlier_releases_or_an_upgrade_restart
         ({"suspend": True}, "stop or start"),
         (
             {"image": "clicks:2", "slo": {"lag": 5}},
-            "hand over the driver: driver and executors are restarted",
+            "hand over the driver: another one comes up beside it and takes over between two batches",
         ),
         (
             {"executors": {"template": {"spec": {}}}},

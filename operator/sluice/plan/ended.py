@@ -17,16 +17,16 @@ def judge(view: views.JobView, around: build.Surroundings, drivers: list[records
     anew = dataclasses.replace(state, restarts=0, last_failure=None)
     later = leftovers.next_attempt(view, state)
     if state.attempt == 0:
-        return _start(view, around, anew, 1, "it is wanted")
+        return start(view, around, anew, 1, "it is wanted")
     if state.revision != changes.revision(view.job):
-        return _start(view, around, anew, later, "the spec changed")
+        return start(view, around, anew, later, "the spec changed")
     if phase in ("Suspended", "Stopping"):
-        return _start(view, around, anew, later, "spec.suspend is false again")
+        return start(view, around, anew, later, "spec.suspend is false again")
     if phase in ("Completed", "Failed"):
         return rests(view, phase, _last_reason(view), view.job.status["message"])
     if last is None:
         missing, attempt = (f"{state.pod} is gone", later) if state.uid else ("not made yet", state.attempt)
-        return _start(view, around, state, attempt, missing)
+        return start(view, around, state, attempt, missing)
     return _over(view, around, state, last)
 
 
@@ -49,7 +49,7 @@ def _over(
         return dataclasses.replace(rests(view, "Failed", failure.reason, failure.sentence), driver=state, stuck=True)
     left_s = (state.retry_s or 0.0) - view.now_s
     if left_s <= 0:
-        return _start(view, around, state, leftovers.next_attempt(view, state), failure.sentence)
+        return start(view, around, state, leftovers.next_attempt(view, state), failure.sentence)
     return verdicts.Verdict(
         phase="Restarting",
         reason=failure.reason,
@@ -77,7 +77,7 @@ def backoff_s(initial_s: float, longest_s: float, restarts: int) -> float:
     return min(longest_s, initial_s * 2.0 ** min(restarts - 1, 30))
 
 
-def _start(
+def start(
     view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, attempt: int, why: str
 ) -> verdicts.Verdict:
     """Begins an attempt, once the executors of the last are gone or had their time to go."""

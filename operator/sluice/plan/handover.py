@@ -23,7 +23,30 @@ def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) 
     if view.job.spec.update.strategy != "Handover" or not around.plugged or said is None or not old.ready:
         return False
     guarded = said.phase == "Running" and not said.problem and old.name in _told(view)
-    return guarded and _same_checkpoint(view) and not _failed_lately(view)
+    return guarded and _same_checkpoint(view) and not _had_no_room(view)
+
+
+def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
+    """Whether a driver that can no longer be asked will stop writing once another has taken its checkpoint."""
+    said = view.said.get(driver.name)
+    if said is None or said.problem or driver.name not in _told(view):
+        return False
+    alive = [one for one in said.queries if one.phase != "ended"]
+    return all(one.epoch and not one.problem for one in alive)
+
+
+def paused(view: views.JobView, state: driver_state.DriverState, old: records.Pod) -> verdicts.Verdict | None:
+    """The old driver alone, while one that failed for no fault of its revision is not to be tried again yet."""
+    last = handoff.read(view.job.status)
+    if last.phase != handoff.CANCELLED or last.revision != changes.revision(view.job) or last.degraded:
+        return None
+    left_s = last.since_s + _AGAIN_S - view.now_s
+    if left_s <= 0:
+        return None
+    found = running.judge(view, state, old)
+    again = f"{last.message}; tried again at {driver_state.timestamp(view.now_s + left_s)[11:19]} UTC"
+    again_s = min(found.look_again_s or left_s, left_s)
+    return dataclasses.replace(found, message=f"{found.message}; {again}", look_again_s=again_s)
 
 
 def begin(
@@ -66,7 +89,7 @@ def go_on(
     if new is None:
         made = starts.stages(view.job, now.revision, now.attempt, around, beside=True)
         found = _on(view, state, old, now, f"{now.pod} is started beside it: {now.why}")
-        return dataclasses.replace(found, stages=made)
+        return dataclasses.replace(found, told={now.pod: _waiting(view.job)}, stages=made)
     return _gather(view, state, old, new, now)
 
 
@@ -204,7 +227,6 @@ def _same_checkpoint(view: views.JobView) -> bool:
     return view.former is not None and view.former.checkpoint == view.job.spec.checkpoint
 
 
-def _failed_lately(view: views.JobView) -> bool:
+def _had_no_room(view: views.JobView) -> bool:
     last = handoff.read(view.job.status)
-    same = last.phase == handoff.CANCELLED and last.revision == changes.revision(view.job)
-    return same and (last.degraded or view.now_s - last.since_s < _AGAIN_S)
+    return last.degraded and last.revision == changes.revision(view.job)

@@ -9,7 +9,7 @@ import dataclasses
 
 from sluice import build
 from sluice.plan import causes, changes, ended, handover, inside, leftovers, proving, running, verdicts
-from sluice.values import driver_state, handoff, names, records, views
+from sluice.values import driver_state, fields, handoff, names, records, views
 
 _STOP_SLACK_S = 90.0  # beyond the time a driver has to drain
 _TOLD = 4  # changes in one sentence
@@ -53,20 +53,32 @@ def _alive(view: views.JobView, around: build.Surroundings, alive: list[records.
         stopped = _stop(view, state, alive, "Suspending", "spec.suspend is true")
         why = handover.cancelled(view, now, "the job is suspended") if now.on else None
         return dataclasses.replace(stopped, handoff=why)
-    if driver.deleting:
-        return _stop(view, state, alive, "Stopping", "somebody deleted it")
-    if now.phase == handoff.CANCELLED and driver.name == now.pod:
-        return _stop(view, state, alive, "Stopping", "it waits at a gate that nobody will open")
+    if driver.node in view.lost_nodes and handover.is_fenced(view, driver):
+        return _follow(view, around, state, driver)
+    waits_in_vain = now.phase == handoff.CANCELLED and driver.name == now.pod
+    if driver.deleting or waits_in_vain:
+        why = "somebody deleted it" if driver.deleting else "it waits at a gate that nobody will open"
+        return _stop(view, state, alive, "Stopping", why)
     if driver.labels.get(names.REVISION) != wanted:
         return _renew(view, around, state, alive, wanted)
     verdict = running.judge(view, state, driver)
-    relieved = next((pod for pod in alive if now.on and pod.name == now.old_pod), None)
+    relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:
         verdict = proving.watch(view, verdict, driver, relieved, now)
     others = [pod for pod in alive if pod not in (driver, relieved)]
     spared = {pod.uid for pod in (driver, relieved) if pod}
     gone = leftovers.deletes([*others, *leftovers.left(view, spared)])
     return dataclasses.replace(verdict, stages=(gone, *verdict.stages))
+
+
+def _follow(
+    view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, lost: records.Pod
+) -> verdicts.Verdict:
+    """Another driver in place of one that nobody can reach: it takes a higher epoch, so the old one writes no more."""
+    attempt = leftovers.next_attempt(view, state)
+    why = f"node {lost.node} of {lost.name} does not answer"
+    verdict = ended.start(view, around, dataclasses.replace(state, restarts=0), attempt, why)
+    return dataclasses.replace(verdict, stages=(leftovers.deletes([lost]), *verdict.stages))
 
 
 def _current(view: views.JobView, alive: list[records.Pod]) -> records.Pod:
@@ -96,16 +108,21 @@ def _renew(
     """Another revision is wanted than the one that runs: beside it if that can be, after it if not."""
     driver = _current(view, alive)
     why = f"revision {wanted} takes its place{_changes(view)}"
-    if len(alive) == 1 and handover.possible(view, around, driver):
-        return handover.begin(view, around, state, driver, why)
-    return _stop(view, state, alive, "SpecChanged", why)
+    goes_on = handover.paused(view, state, driver)
+    if goes_on is None and handover.possible(view, around, driver):
+        goes_on = handover.begin(view, around, state, driver, why)
+    if goes_on is None:
+        return _stop(view, state, alive, "SpecChanged", why)
+    others = [pod for pod in alive if pod is not driver]
+    gone = leftovers.deletes([*others, *leftovers.left(view, {driver.uid})])
+    return dataclasses.replace(goes_on, stages=(gone, *goes_on.stages))
 
 
 def _changes(view: views.JobView) -> str:
     """What the new revision asks for, in words, as `sluice plan -f` says it."""
     if view.former is None:
         return ""
-    found = changes.classify(view.former, view.job.spec)
+    found = [one for one in changes.classify(view.former, view.job.spec) if one.asks >= fields.Asks.SCALE]
     if not found:
         return ": a restart was asked for"
     return f": {changes.verdict(found, view.job.spec)}: {'; '.join(change.explain() for change in found[:_TOLD])}"

@@ -24,7 +24,7 @@ def watch(
         return give_up(view, verdict, now, why)
     if now.phase == handoff.TAKING:
         return _taking(view, verdict, said, old, now)
-    return _proving(view, verdict, said, now)
+    return dataclasses.replace(_proving(view, verdict, said, now), stages=_end(view, old, at_once=True))
 
 
 def give_up(view: views.JobView, verdict: verdicts.Verdict, now: Handoff, why: str) -> verdicts.Verdict:
