@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sluice import act, build, metrics
 from sluice.build import config
 from sluice.observe import leases, mirror, revisions, streamjobs
-from sluice.plan import changes, gone, life, placement, retry_place, status
+from sluice.plan import changes, gone, life, placement, retry_place, rollback, status
 from sluice.transport import wire
 from sluice.values import outcomes, steps, views
 
@@ -84,6 +84,10 @@ class Cycle:
         if not self._around.placing:
             view = dataclasses.replace(view, placing=False)
         revision = view.job.status.get("revision")
+        if given_up := rollback.given_up(view.job):
+            before = await revisions.read(self._line, view.job, given_up.instead)
+            job = rollback.before(view.job, before) if before else view.job
+            view = dataclasses.replace(view, job=job, given_up=given_up if before else None)
         if revision and revision != changes.revision(view.job):
             recorded = await revisions.read(self._line, view.job, revision)
             view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)

@@ -93,7 +93,7 @@ def test_two_files_are_compared_field_by_field_and_the_steps_are_told(tmp_path, 
     assert lines[1:5] == [
         "  image: clicks:1 → clicks:2: hand over the driver",
         "  slo.lag: nothing → 5: nothing to restart",
-        "hand over the driver: driver and executors are restarted",
+        "hand over the driver: another one comes up beside it and takes over between two batches",
         f"  drivers of revision {lines[0].split()[3]} end, and their executors",
     ]
     assert lines[-1] == f"  Pod clicks-{lines[0].split()[5]}-1"

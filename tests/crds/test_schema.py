@@ -54,6 +54,8 @@ CHANGES = {
     "rebalance.mode": "Off",
     "update.strategy": "Recreate",
     "update.drainTimeout": "61s",
+    "update.warmUp": False,
+    "update.rollback.batches": 3,
     "restart.policy": "Never",
     "restart.backoff.initial": "6s",
     "restart.backoff.max": "6m",

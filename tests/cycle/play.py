@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from fakes import api, clock, running, store, world
+from fakes import api, clock, inside, running, store, world
 from faults import proxy
 from sluice import build
 from sluice.transport import credentials
@@ -138,10 +138,16 @@ async def begin(
     rules: Iterable[proxy.Rule] = (),
     namespaces: tuple[str, ...] = (),
     around: build.Surroundings = PLAIN,
+    *,
+    talking: bool = False,
 ) -> AsyncIterator[Play]:
-    """Three empty nodes and an operator; at the end, no job ever had two drivers. Rules harm the operator's calls."""
+    """Three empty nodes and an operator; at the end, no job ever had two drivers, or of those that talk two that write.
+
+    Rules harm the operator's calls.
+    """
     async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
         cluster = world.World(kube)
+        cluster.inside = inside.Inside(kube, clock.now_s) if talking else None
         turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
         at = Play(kube, cluster, who, running.Operator(who, may_write, namespaces, around), between, around)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fakes import api
+from fakes import api, inside
 from sluice.build import conf
 from sluice.plan import eligible
 from sluice.values import names
@@ -33,7 +33,8 @@ class World:
     def __init__(self, kube: api.FakeApi, nodes: tuple[str, ...] = _NODES) -> None:
         self.full: set[str] = set()  # nodes the scheduler finds no room on
         self.asleep = False  # nothing goes on
-        self.doubled: list[set[str]] = []  # drivers of one job that lived at the same time: never any
+        self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
+        self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
         self._kube = kube
         self._made: dict[str, int] = {}  # executors so far, by uid of their driver
         kube.store.told.append(lambda _: self._look_for_doubles())
@@ -87,7 +88,9 @@ class World:
             self._kube.remove(body["kind"], meta["namespace"], meta["name"])
 
     def _do_one_thing(self) -> bool:
-        doers: tuple[Callable[[Body], bool], ...] = (self._schedule, self._run, self._stop, self._ask_for_executors)
+        doers: tuple[Callable[[Body], bool], ...] = (
+            self._schedule, self._run, self._stop, self._ask_for_executors, self._talk,
+        )  # fmt: skip
         return any(do(pod) for do in doers for pod in self._pods(over=True))
 
     def _schedule(self, pod: Body) -> bool:
@@ -133,6 +136,11 @@ class World:
         self._kube.put(_executor(driver, told, self._template(driver), number))
         return True
 
+    def _talk(self, pod: Body) -> bool:
+        if self.inside is None or _label(pod, names.ROLE) != names.DRIVER:
+            return False
+        return self.inside.go_on(pod, self.end)
+
     def _told(self, driver: Body) -> dict[str, str]:
         words = driver["spec"]["containers"][0]["args"]
         own = dict(word.split("=", 1) for at, word in enumerate(words) if words[at - 1] == "--conf")
@@ -162,6 +170,9 @@ class World:
                 yield pod
 
     def _look_for_doubles(self) -> None:
+        if self.inside is not None:
+            self.doubled = self.inside.doubled
+            return
         living: dict[str, set[str]] = {}
         for at, body in self._kube.store.objects.items():
             if at[0] == "pods" and _label(body, names.ROLE) == names.DRIVER and body["status"]["phase"] not in _OVER:

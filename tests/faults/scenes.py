@@ -28,6 +28,7 @@ class Scene:
     over: Callable[[play.Play], bool]
     writes: dict[str, int]  # how many of each kind
     in_vain: frozenset[tuple[str, int]] = frozenset()  # those that are refused: what is to be made is there already
+    talking: bool = False  # whether drivers say how they stand, and obey
 
     def points(self) -> list[Point]:
         """Before and after each write of it; what is refused has no afterwards."""
@@ -67,10 +68,14 @@ def end(at: play.Play) -> dict[str, Any]:
 
 
 def _plain(body: dict[str, Any]) -> Any:
-    meta = {key: body["metadata"].get(key) for key in ("labels", "annotations", "finalizers")}
+    # What agents say has numbers of its own.
+    kept = ("labels", "finalizers") if body["kind"] == "Lease" else ("labels", "annotations", "finalizers")
+    meta = {key: body["metadata"].get(key) for key in kept}
     owners = [owner["name"] for owner in body["metadata"].get("ownerReferences", ())]
     rest = {key: value for key, value in body.items() if key != "metadata"}
     text = json.dumps({**rest, "metadata": {**meta, "owners": owners}}, sort_keys=True)
+    text = re.sub(r'"pauseMs": \d+', '"pauseMs": "some"', text)
+    text = re.sub(r"a pause of \d+ ms", "a pause", text)
     text = re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "a moment", text)
     return json.loads(re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "a uid", text))
 
@@ -103,6 +108,20 @@ def _image(at: play.Play) -> str:
     return str(found[0]["spec"]["containers"][0]["image"]) if found else ""
 
 
+async def _talks(at: play.Play) -> None:
+    at.apply(play.job(update=_AT_ONCE))
+    await at.until(lambda: at.ready() and bool(at.status().get("queries")))
+
+
+def _handed_over(at: play.Play) -> bool:
+    return _ended(at, "Done") and _image(at) == "clicks:2"
+
+
+def _ended(at: play.Play, phase: str) -> bool:
+    return at.ready() and len(at.drivers()) == 1 and at.status().get("handoff", {}).get("phase") == phase
+
+
+_AT_ONCE = {"rollback": {"batches": 0}}
 _OBJECTS = ("configmaps", "serviceaccounts", "rolebindings", "services", "poddisruptionbudgets", "leases")
 _MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")}
 _RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services", "poddisruptionbudgets")}
@@ -156,5 +175,14 @@ SCENES: tuple[Scene, ...] = (
         | _RENEWED
         | {"DELETE executor": 1, "PATCH status": 8, "POST events": 3, "PATCH events": 2, "PATCH executor": 1},
         _THERE | {("POST configmaps", 1), ("POST events", 2), ("POST events", 3)},
+    ),
+    Scene(
+        "hand over",
+        _talks,
+        lambda at: at.apply(play.job(update=_AT_ONCE, image="clicks:2")),
+        _handed_over,
+        _MADE | _RENEWED | _GONE | {"PATCH status": 15, "POST events": 6, "PATCH executor": 1},
+        _THERE,
+        talking=True,
     ),
 )

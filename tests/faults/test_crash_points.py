@@ -41,7 +41,7 @@ def _uninterrupted(name):
     scene = _BY_NAME[name]
 
     async def run():
-        async with play.begin(around=play.PLUGGED) as at:
+        async with play.begin(around=play.PLUGGED, talking=scene.talking) as at:
             before = await _begin(at, scene)
             scene.happens(at)
             end = await _rest(at, scene)
@@ -80,7 +80,7 @@ def test_killed_there_it_ends_where_an_undisturbed_one_ends(name, point):
     scene = _BY_NAME[name]
 
     async def run():
-        async with play.begin(around=play.PLUGGED) as at:
+        async with play.begin(around=play.PLUGGED, talking=scene.talking) as at:
             await _begin(at, scene)
             killer = Killer(at, point)
             scene.happens(at)

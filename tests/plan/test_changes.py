@@ -60,6 +60,8 @@ TABLE = [
     ({"rebalance": {"mode": "Off"}}, "rebalance.mode", "Act", "Off", Asks.NOTHING),
     ({"update": {"strategy": "Recreate"}}, "update.strategy", "Handover", "Recreate", Asks.NOTHING),
     ({"update": {"drainTimeout": "1500ms"}}, "update.drainTimeout", "60s", "1500ms", Asks.NOTHING),
+    ({"update": {"warmUp": False}}, "update.warmUp", True, False, Asks.NOTHING),
+    ({"update": {"rollback": {"batches": 3}}}, "update.rollback.batches", 20, 3, Asks.NOTHING),
     ({"restart": {"policy": "Never"}}, "restart.policy", "Always", "Never", Asks.NOTHING),
     ({"restart": {"backoff": {"initial": "1s"}}}, "restart.backoff.initial", "5s", "1s", Asks.NOTHING),
     ({"restart": {"backoff": {"max": "1m"}}}, "restart.backoff.max", "300s", "60s", Asks.NOTHING),
@@ -137,7 +139,7 @@ def test_revisions_stay_what_they_were_in_earlier_releases_or_an_upgrade_restart
         ({"suspend": True}, "stop or start"),
         (
             {"image": "clicks:2", "slo": {"lag": 5}},
-            "hand over the driver: driver and executors are restarted",
+            "hand over the driver: another one comes up beside it and takes over between two batches",
         ),
         (
             {"executors": {"template": {"spec": {}}}},

@@ -6,7 +6,7 @@ import pytest
 
 from plan import made
 from sluice import build
-from sluice.plan import changes, life
+from sluice.plan import changes, ended, life
 from sluice.values import names, steps, streamjob
 
 AROUND = build.Surroundings()
@@ -129,7 +129,7 @@ BACKOFF = [(1, 5), (2, 10), (3, 20), (6, 160), (7, 300), (500, 300)]
 
 @pytest.mark.parametrize(("restarts", "wait_s"), BACKOFF)
 def test_the_backoff_doubles_up_to_its_longest(restarts, wait_s):
-    assert life.backoff_s(5.0, 300.0, restarts) == wait_s
+    assert ended.backoff_s(5.0, 300.0, restarts) == wait_s
 
 
 def test_a_driver_that_was_healthy_for_a_while_begins_its_backoff_anew():

@@ -10,10 +10,13 @@ from sluice.values.streamjob import Body, StreamJob
 __all__ = ["Surroundings", "objects"]
 
 
-def objects(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> tuple[Body, ...]:
+def objects(
+    job: StreamJob, revision: str, attempt: int, around: Surroundings, *, beside: bool = False
+) -> tuple[Body, ...]:
     """All objects of a driver's attempt, in an order in which each comes after what it names; the pod is the last.
 
-    The same values give the same bytes. ValueError names the field of the spec that no pod can be made of.
+    The same values give the same bytes. ValueError names the field of the spec that no pod can be made of. One that
+    comes up beside another driver must not run without the plugin, which holds it back.
     """
     own = () if job.spec.account.name else (account.service_account(job),)
     return (
@@ -23,5 +26,5 @@ def objects(job: StreamJob, revision: str, attempt: int, around: Surroundings) -
         service.ui(job),
         budget.budget(job),
         lease.lease(job),
-        driver.pod(job, revision, attempt, around),
+        driver.pod(job, revision, attempt, around, beside=beside),
     )

@@ -9,12 +9,14 @@ _AFTER_DRAIN_S = 20  # for what Spark does at its end
 _TEMPLATE = "spec.driver.template"
 
 
-def pod(job: StreamJob, revision: str, attempt: int, around: Surroundings) -> Body:
+def pod(job: StreamJob, revision: str, attempt: int, around: Surroundings, *, beside: bool = False) -> Body:
     """The manifest; ValueError names what is wrong with the user's template."""
     metadata, theirs = pods.template(job.spec.driver.template, _TEMPLATE)
     account = job.spec.account.name or names.account(job.name)
     under = merge.lay(theirs, _defaults(job, account, around), f"{_TEMPLATE}.spec")
     ours = merge.lay(_must(job, revision, attempt, around), under)
+    if beside:
+        ours = merge.lay({"containers": [{"name": names.DRIVER_CONTAINER, "env": [plugin.ONLY_WITH_IT]}]}, ours)
     labels = {names.ROLE: names.DRIVER, names.REVISION: revision, names.ATTEMPT: str(attempt)}
     found = owner.metadata(job, names.driver_pod(job.name, revision, attempt), labels)
     main = {"kubectl.kubernetes.io/default-container": names.DRIVER_CONTAINER}

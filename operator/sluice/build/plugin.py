@@ -14,6 +14,7 @@ RESOURCES = {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "50
 _NAME = "sluice-plugin"  # of the container and of the volume
 _FOLDER = "/opt/sluice-plugin"
 _IN_THE_IMAGE = "/opt/sluice/sluice-plugin.jar"
+ONLY_WITH_IT: Body = {"name": "SLUICE_ONLY_MANAGED", "value": "true"}  # else the driver fails, and does not begin
 # Not local://, but file:// is what the driver serves to its executors, which load it, too.
 _JAR = f"file://{_FOLDER}/sluice-plugin.jar"
 _CLASS = "dev.sluice.entry.SluicePlugin"

@@ -23,6 +23,7 @@ _WORDS = {
     Asks.ROLL: "roll executors",
     Asks.HANDOVER: "hand over the driver",
 }
+_BESIDE = "another one comes up beside it and takes over between two batches"
 _RESTART = "driver and executors are restarted"
 _RECREATE = "update.strategy is Recreate, so driver and executors are restarted"
 _NOTES = {
@@ -87,7 +88,9 @@ def verdict(changes: Sequence[Change], new: Spec) -> str:
         return _WORDS[most]
     if new.suspend:
         return f"{_WORDS[most]}: the job is suspended, so it counts once the job is resumed"
-    return f"{_WORDS[most]}: {_RECREATE if new.update.strategy == 'Recreate' else _RESTART}"
+    if new.update.strategy == "Recreate":
+        return f"{_WORDS[most]}: {_RECREATE}"
+    return f"{_WORDS[most]}: {_BESIDE if most == Asks.HANDOVER else _RESTART}"
 
 
 def _short(value: Any) -> str:

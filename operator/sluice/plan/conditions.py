@@ -6,7 +6,7 @@
 from typing import Any
 
 from sluice.plan import inside, measured, orders, placed, verdicts
-from sluice.values import driver_state, names, records, views
+from sluice.values import driver_state, handoff, names, records, views
 
 # A moment on the way: nobody needs an event.
 QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing")
@@ -17,10 +17,9 @@ _UNBALANCED = "nothing shifts load among the executors of this job"
 def all_of(view: views.JobView, verdict: verdicts.Verdict) -> list[dict[str, Any]]:
     """Every condition, in one order."""
     seen = inside.look(view, verdict, orders.wanted(view, verdict))
-    settled = verdict.ready or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
     return [
         _condition(view, "Ready", verdict.ready, verdict.reason, verdict.message),
-        _condition(view, "Progressing", not settled, verdict.reason, verdict.message),
+        _condition(view, "Progressing", *_progressing(view, verdict)),
         _condition(view, "Protected", *measured.protected(seen)),
         _condition(view, "Placed", *_placed(view)),
         _condition(view, "Balanced", None, "NotMeasured", _UNBALANCED),
@@ -41,6 +40,17 @@ def _condition(view: views.JobView, kind: str, holds: bool | None, reason: str, 
         "observedGeneration": view.job.generation,
         "lastTransitionTime": since or driver_state.timestamp(view.now_s),
     }
+
+
+def _progressing(view: views.JobView, verdict: verdicts.Verdict) -> tuple[bool, str, str]:
+    """Whether it is on its way to what the spec wants, or is there."""
+    now, given_up = verdict.handoff or handoff.read(view.job.status), verdict.given_up or view.given_up
+    if now.on:
+        return True, "HandingOver", now.message
+    if given_up and verdict.ready:
+        return False, "GivenUp", f"revision {given_up.revision} is not tried any more: {given_up.why}"
+    settled = verdict.ready or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
+    return not settled, verdict.reason, verdict.message
 
 
 def _placed(view: views.JobView) -> tuple[bool, str, str]:

@@ -8,54 +8,121 @@ from the record, and a next one begins only on facts that cannot be undone: the 
 import dataclasses
 
 from sluice import build
-from sluice.build import samples
-from sluice.plan import causes, changes, inside, running, verdicts
-from sluice.values import driver_state, names, records, steps, streamjob, views
+from sluice.plan import causes, changes, ended, handover, inside, leftovers, proving, running, verdicts
+from sluice.values import driver_state, fields, handoff, names, records, views
 
-LEFTOVERS_S = 10.0  # how long executors of a driver that ended may hold up the next
 _STOP_SLACK_S = 90.0  # beyond the time a driver has to drain
 _TOLD = 4  # changes in one sentence
-_AS_THEY_WERE = ("ConfigMap", "Lease")  # immutable, or written by others since
 
 
 def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     """Where the job stands and what to do."""
+    verdict = _judge(view, around)
+    now = handoff.read(view.job.status)
+    if now.on and verdict.handoff is None and verdict.driver.pod not in (now.old_pod, now.pod):
+        return dataclasses.replace(verdict, handoff=handover.outlived(view, now, verdict.driver.pod))
+    return verdict
+
+
+def _judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     drivers = [pod for pod in view.pods if pod.role == names.DRIVER]
     alive = [pod for pod in drivers if not pod.over]
     strangers = [pod for pod in alive if pod.owner_uid != view.job.uid]
     if strangers:
-        return _waits(view, "PredecessorStopping", f"{strangers[0].name} of an earlier {names.KIND} still runs")
+        return ended.waits(view, "PredecessorStopping", f"{strangers[0].name} of an earlier {names.KIND} still runs")
     if alive:
-        return _alive(view, max(alive, key=_attempt), alive)
+        return _alive(view, around, alive)
     if view.job.unreadable:
-        return _waits(view, "InvalidSpec", view.job.unreadable)
+        return ended.waits(view, "InvalidSpec", view.job.unreadable)
     if view.job.spec.suspend:
-        return _rests(view, "Suspended", "Suspended", "spec.suspend is true: nothing runs, the checkpoint stays")
+        return ended.rests(view, "Suspended", "Suspended", "spec.suspend is true: nothing runs, the checkpoint stays")
     if view.rival:
         hint = "one of the two needs a checkpoint.location of its own"
-        return _waits(view, "CheckpointInUse", f"{view.rival} writes {view.job.spec.checkpoint.location}: {hint}")
-    return _dead(view, around, [pod for pod in drivers if pod.owner_uid == view.job.uid])
+        return ended.waits(view, "CheckpointInUse", f"{view.rival} writes {view.job.spec.checkpoint.location}: {hint}")
+    return ended.judge(view, around, [pod for pod in drivers if pod.owner_uid == view.job.uid])
 
 
-def _alive(view: views.JobView, driver: records.Pod, alive: list[records.Pod]) -> verdicts.Verdict:
+def _alive(view: views.JobView, around: build.Surroundings, alive: list[records.Pod]) -> verdicts.Verdict:
+    now = handoff.read(view.job.status)
+    if now.before and not view.job.spec.suspend and any(pod.name in (now.old_pod, now.pod) for pod in alive):
+        return _before_it_takes_over(view, around, alive, now)
+    driver = _current(view, alive)
     state = _seen(view, driver)
-    others = [pod for pod in alive if pod is not driver]
     wanted = changes.revision(view.job)
     if view.job.spec.suspend:
-        return _stop(view, state, alive, "Suspending", "spec.suspend is true")
-    if driver.deleting:
-        return _stop(view, state, alive, "Stopping", "somebody deleted it")
+        stopped = _stop(view, state, alive, "Suspending", "spec.suspend is true")
+        given_up = handover.cancelled(view, now, "the job is suspended") if now.on else None
+        return dataclasses.replace(stopped, handoff=given_up)
+    if driver.node in view.lost_nodes and handover.is_fenced(view, driver):
+        return _follow(view, around, state, driver)
+    waits_in_vain = now.phase == handoff.CANCELLED and driver.name == now.pod
+    if driver.deleting or waits_in_vain:
+        why = "somebody deleted it" if driver.deleting else "it waits at a gate that nobody will open"
+        return _stop(view, state, alive, "Stopping", why)
     if driver.labels.get(names.REVISION) != wanted:
-        return _stop(view, state, alive, "SpecChanged", f"revision {wanted} takes its place{_changes(view)}")
+        return _renew(view, around, state, alive, wanted)
     verdict = running.judge(view, state, driver)
-    return dataclasses.replace(verdict, stages=(_deletes([*others, *_left(view, driver.uid)]), *verdict.stages))
+    relieved = handover.pod(view, now.old_pod) if now.on else None
+    if now.on and now.pod == driver.name:
+        verdict = proving.watch(view, verdict, driver, relieved, now)
+    others = [pod for pod in alive if pod not in (driver, relieved)]
+    spared = {pod.uid for pod in (driver, relieved) if pod}
+    gone = leftovers.deletes([*others, *leftovers.left(view, spared)])
+    return dataclasses.replace(verdict, stages=(gone, *verdict.stages))
+
+
+def _follow(
+    view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, lost: records.Pod
+) -> verdicts.Verdict:
+    """Another driver in place of one that nobody can reach: it takes a higher epoch, so the old one writes no more."""
+    attempt = leftovers.next_attempt(view, state)
+    why = f"node {lost.node} of {lost.name} does not answer"
+    verdict = ended.start(view, around, dataclasses.replace(state, restarts=0), attempt, why)
+    return dataclasses.replace(verdict, stages=(leftovers.deletes([lost]), *verdict.stages))
+
+
+def _current(view: views.JobView, alive: list[records.Pod]) -> records.Pod:
+    """The driver that runs the job: as recorded, and not one that was made beside it."""
+    recorded = driver_state.read(view.job.status).pod
+    return next((pod for pod in alive if pod.name == recorded), max(alive, key=leftovers.attempt))
+
+
+def _before_it_takes_over(
+    view: views.JobView, around: build.Surroundings, alive: list[records.Pod], now: handoff.Handoff
+) -> verdicts.Verdict:
+    """Two drivers: one that runs the job, or did until just now, and one that waits."""
+    old = next((pod for pod in alive if pod.name == now.old_pod), None)
+    spared = {pod.uid for pod in alive if pod.name in (now.old_pod, now.pod)}
+    verdict = handover.go_on(view, around, _seen(view, old), old, now) if old else handover.take(view, now, None)
+    gone = leftovers.deletes(leftovers.left(view, spared))
+    return dataclasses.replace(verdict, stages=(gone, *verdict.stages))
+
+
+def _renew(
+    view: views.JobView,
+    around: build.Surroundings,
+    state: driver_state.DriverState,
+    alive: list[records.Pod],
+    wanted: str,
+) -> verdicts.Verdict:
+    """Another revision is wanted than the one that runs: beside it if that can be, after it if not."""
+    driver = _current(view, alive)
+    why = f"revision {wanted} takes its place{_changes(view)}"
+    goes_on = handover.paused(view, state, driver)
+    if goes_on is None and handover.possible(view, around, driver):
+        goes_on = handover.begin(view, around, state, driver, why)
+    if goes_on is None:
+        return _stop(view, state, alive, "SpecChanged", why)
+    others = [pod for pod in alive if pod is not driver]
+    gone = leftovers.deletes([*others, *leftovers.left(view, {driver.uid})])
+    return dataclasses.replace(goes_on, stages=(gone, *goes_on.stages))
 
 
 def _changes(view: views.JobView) -> str:
     """What the new revision asks for, in words, as `sluice plan -f` says it."""
     if view.former is None:
         return ""
-    found = changes.classify(view.former, view.job.spec)
+    found = [one for one in changes.classify(view.former, view.job.spec) if one.asks >= fields.Asks.SCALE]
     if not found:
         return ": a restart was asked for"
     return f": {changes.verdict(found, view.job.spec)}: {'; '.join(change.explain() for change in found[:_TOLD])}"
@@ -70,7 +137,7 @@ def _seen(view: views.JobView, driver: records.Pod) -> driver_state.DriverState:
     healthy = driver.ready and view.now_s - driver.ready_s > running.HEALTHY_S
     return dataclasses.replace(
         state,
-        attempt=max(state.attempt, _attempt(driver)),
+        attempt=max(state.attempt, leftovers.attempt(driver)),
         pod=driver.name,
         uid=driver.uid if driver.phase == "Running" else state.uid,
         revision=driver.labels.get(names.REVISION, ""),
@@ -98,156 +165,7 @@ def _stop(
         message=message + (f"; for more than {deadline_s:.0f} s" if late else ""),
         driver=dataclasses.replace(state, since_s=since_s),
         stuck=late or lost is not None,
-        stages=(_deletes(stopping),),
+        stages=(leftovers.deletes(stopping),),
         look_again_s=None if late else since_s + deadline_s - view.now_s + 1,
         decisions=tuple(verdicts.Decision(view.now_s, "Stop", pod.name, "ended", why) for pod in stopping),
     )
-
-
-def _dead(view: views.JobView, around: build.Surroundings, drivers: list[records.Pod]) -> verdicts.Verdict:
-    """No driver lives and one is wanted, unless the last ended for good."""
-    state = driver_state.read(view.job.status)
-    phase = view.job.status.get("phase")
-    last = next((pod for pod in drivers if _attempt(pod) == state.attempt), None)
-    anew = dataclasses.replace(state, restarts=0, last_failure=None)
-    if state.attempt == 0:
-        return _start(view, around, anew, 1, "it is wanted")
-    if state.revision != changes.revision(view.job):
-        return _start(view, around, anew, state.attempt + 1, "the spec changed")
-    if phase in ("Suspended", "Stopping"):
-        return _start(view, around, anew, state.attempt + 1, "spec.suspend is false again")
-    if phase in ("Completed", "Failed"):
-        return _rests(view, phase, _last_reason(view), view.job.status["message"])
-    if last is None:
-        missing, attempt = (f"{state.pod} is gone", state.attempt + 1) if state.uid else ("not made yet", state.attempt)
-        return _start(view, around, state, attempt, missing)
-    return _over(view, around, state, last)
-
-
-def _over(
-    view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, last: records.Pod
-) -> verdicts.Verdict:
-    """The last driver ended: for good, or until its backoff has passed."""
-    policy = view.job.spec.restart.policy
-    if last.phase == "Succeeded" and policy != "Always":
-        return _rests(view, "Completed", "Completed", f"{last.name} ended with exit code 0")
-    if state.last_failure is None or state.last_failure.attempt != state.attempt:
-        state = _failed(view, state, last)
-    failure = state.last_failure
-    assert failure is not None
-    if policy == "Never":
-        return dataclasses.replace(_rests(view, "Failed", failure.reason, failure.sentence), driver=state, stuck=True)
-    left_s = (state.retry_s or 0.0) - view.now_s
-    if left_s <= 0:
-        return _start(view, around, state, state.attempt + 1, failure.sentence)
-    return verdicts.Verdict(
-        phase="Restarting",
-        reason=failure.reason,
-        message=f"{failure.sentence} Attempt {state.attempt + 1} begins at {_clock(state)} UTC.",
-        driver=state,
-        stages=(_deletes(_left(view)),),
-        look_again_s=left_s,
-    )
-
-
-def _failed(view: views.JobView, state: driver_state.DriverState, last: records.Pod) -> driver_state.DriverState:
-    """The state with the new failure counted, and when to try again."""
-    failure = causes.failure(last, state.attempt, view.now_s)
-    was_healthy = last.ready_s > 0 and failure.at_s - last.ready_s > running.HEALTHY_S
-    restarts = 1 if was_healthy else state.restarts + 1
-    restart = view.job.spec.restart
-    retry_s = failure.at_s + backoff_s(restart.initial_s, restart.longest_s, restarts)
-    return dataclasses.replace(
-        state, restarts=restarts, retry_s=retry_s, last_failure=failure, uid=last.uid, pod=last.name
-    )
-
-
-def backoff_s(initial_s: float, longest_s: float, restarts: int) -> float:
-    """Twice as long every time, up to the longest."""
-    return min(longest_s, initial_s * 2.0 ** min(restarts - 1, 30))
-
-
-def _start(
-    view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, attempt: int, why: str
-) -> verdicts.Verdict:
-    """Begins an attempt, once the executors of the last are gone or had their time to go."""
-    ended_s = state.last_failure.at_s if state.last_failure else state.since_s
-    running_still = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over]
-    wait_s = ended_s + LEFTOVERS_S - view.now_s
-    if running_still and wait_s > 0:
-        message = f"{running_still[0].name} of the last attempt has to go first"
-        return verdicts.Verdict(
-            "Restarting", "ExecutorsLeft", message, state, stages=(_deletes(_left(view)),), look_again_s=wait_s
-        )
-    revision = changes.revision(view.job)
-    name = names.driver_pod(view.job.name, revision, attempt)
-    again = attempt == state.attempt  # it was recorded, and could not be made
-    since_s = state.since_s if again else view.now_s
-    begun = dataclasses.replace(
-        state, attempt=attempt, pod=name, uid="", revision=revision, since_s=since_s, retry_s=None
-    )
-    start = verdicts.Decision(view.now_s, "Start", name, f"attempt {attempt} of revision {revision}", why)
-    try:
-        made = _made(view.job, revision, attempt, around)
-    except ValueError as wrong:
-        return _waits(view, "InvalidSpec", f"{wrong}")
-    said = f"{name} cannot be made: {view.refused}" if view.refused else f"{name} is started: {why}"
-    return verdicts.Verdict(
-        phase="Starting",
-        reason="Refused" if view.refused else "DriverStarting",
-        message=said,
-        driver=begun,
-        stuck=bool(view.refused),
-        stages=(_deletes([*_left(view), *_forgotten(view)]), *made),
-        look_again_s=running.START_DEADLINE_S,
-        decisions=() if again else (start,),
-        plugged=around.plugged,
-    )
-
-
-def _made(
-    job: streamjob.StreamJob, revision: str, attempt: int, around: build.Surroundings
-) -> tuple[tuple[steps.Step, ...], ...]:
-    """The driver after all it needs; before that, whether its executors' template makes a pod at all."""
-    *before, driver = build.objects(job, revision, attempt, around)
-    needs = tuple(steps.Create(manifest, renew=manifest["kind"] not in _AS_THEY_WERE) for manifest in before)
-    sample = samples.pods(job, revision, around)[1] if job.spec.executors.template else None
-    return (steps.Try(sample),) if sample else (), needs, (steps.Create(driver),)
-
-
-def _left(view: views.JobView, driver_uid: str = "") -> list[records.Pod]:
-    """Executors of drivers that are no more."""
-    return [pod for pod in view.pods if pod.role == names.EXECUTOR and pod.owner_uid != driver_uid]
-
-
-def _forgotten(view: views.JobView) -> list[records.Pod]:
-    """Drivers that ended before the last one: the last is kept, to be looked at."""
-    ended = [pod for pod in view.pods if pod.role == names.DRIVER and pod.over]
-    return sorted(ended, key=_attempt)[:-1]
-
-
-def _deletes(pods: list[records.Pod]) -> tuple[steps.Step, ...]:
-    return tuple(steps.Delete("Pod", pod.namespace, pod.name, pod.uid) for pod in pods if not pod.deleting)
-
-
-def _waits(view: views.JobView, reason: str, message: str) -> verdicts.Verdict:
-    return verdicts.Verdict("Pending", reason, message, driver_state.read(view.job.status), stuck=True)
-
-
-def _rests(view: views.JobView, phase: str, reason: str, message: str) -> verdicts.Verdict:
-    state = dataclasses.replace(driver_state.read(view.job.status), retry_s=None)
-    return verdicts.Verdict(phase, reason, message, state, stages=(_deletes(_left(view)),))
-
-
-def _last_reason(view: views.JobView) -> str:
-    ready = [c["reason"] for c in view.job.status.get("conditions", ()) if c["type"] == "Ready"]
-    return str(ready[0] if ready else view.job.status["phase"])
-
-
-def _clock(state: driver_state.DriverState) -> str:
-    return driver_state.timestamp(state.retry_s or 0.0)[11:19]
-
-
-def _attempt(pod: records.Pod) -> int:
-    text = pod.labels.get(names.ATTEMPT, "")
-    return int(text) if text.isdecimal() else 0

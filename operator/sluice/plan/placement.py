@@ -28,6 +28,11 @@ class _Guest:
     nodes: tuple[str, ...]  # that may take it, by name
 
     @property
+    def team(self) -> room.Key:
+        """Whose executors it talks to."""
+        return _team(self.pod)
+
+    @property
     def task(self) -> str:
         """Its name among those of all jobs."""
         return f"{self.pod.namespace}/{self.pod.name}"
@@ -50,18 +55,23 @@ class _Table:
 
     now_s: float
     space: room.Room
-    beside: Mapping[room.Key, Sequence[records.Pod]]  # by job: what is pinned around its executors
+    beside: Mapping[room.Key, Sequence[records.Pod]]  # by team: what of it has a node already
+    near: Mapping[tuple[str, str], Sequence[records.Pod]]  # by job: what its executors should be near
 
 
 def _table(fleet: views.FleetView) -> _Table:
     space = room.Room(fleet.nodes, fleet.used)
-    beside: dict[room.Key, list[records.Pod]] = {key: list(pods) for key, pods in fleet.near.items()}
+    beside: dict[room.Key, list[records.Pod]] = {}
     for pod in fleet.placed:
-        key = (pod.namespace, pod.job)
-        beside.setdefault(key, []).append(pod)
+        beside.setdefault(_team(pod), []).append(pod)
         if pod.role == names.EXECUTOR:
-            space.seat(key, pod.node)
-    return _Table(fleet.now_s, space, beside)
+            space.seat(_team(pod), pod.node)
+    return _Table(fleet.now_s, space, beside, fleet.near)
+
+
+def _team(pod: records.Pod) -> room.Key:
+    """A driver and its executors. While one takes over from another a job has two, and they do not talk."""
+    return pod.namespace, pod.job, pod.labels.get(names.ATTEMPT, "")
 
 
 def _sorted_out(fleet: views.FleetView, gate_timeout_s: float) -> tuple[list[_Guest], list[steps.Step]]:
@@ -147,9 +157,9 @@ def _beside(peers: Mapping[str, int], node: str) -> str:
 
 def _sit(guest: _Guest, node: str, space: room.Room) -> bool:
     needs, most = guest.pod.requests, guest.job.spec.executors.max_per_node
-    if node not in guest.nodes or not space.takes(guest.job.key, node, needs, most):
+    if node not in guest.nodes or not space.takes(guest.team, node, needs, most):
         return False
-    space.seat(guest.job.key, node, needs)
+    space.seat(guest.team, node, needs)
     return True
 
 
@@ -172,13 +182,13 @@ def _load(needs: records.Resources, bytes_per_m: int) -> int:
 
 def _surroundings(table: _Table, group: Sequence[_Guest]) -> tuple[list[model.Task], list[model.Edge]]:
     """What is pinned around the group, and who talks to whom."""
-    jobs: dict[room.Key, list[str]] = {}
+    teams: dict[room.Key, list[str]] = {}
     for guest in group:
-        jobs.setdefault(guest.job.key, []).append(guest.task)
+        teams.setdefault(guest.team, []).append(guest.task)
     pinned: dict[str, model.Task] = {}
     edges: list[model.Edge] = []
-    for key, members in jobs.items():
-        for pod in table.beside.get(key, ()):
+    for team, members in teams.items():
+        for pod in (*table.beside.get(team, ()), *table.near.get(team[:2], ())):
             name = f"{pod.namespace}/{pod.name}"
             pinned[name] = model.Task(name, 0, pod.job, pod.node, pinned=True)
             edges += [model.Edge(member, name, 1) for member in members]

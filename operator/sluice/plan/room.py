@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 
 from sluice.values import records
 
-Key = tuple[str, str]  # a job: namespace, name
+Key = tuple[str, str, str]  # a driver and its executors: namespace, job, attempt
 
 
 class Room:
-    """Free resources by node, and how many executors of each job sit there."""
+    """Free resources by node, and how many executors of each driver sit there."""
 
     def __init__(self, nodes: Iterable[records.Node], used: Mapping[str, records.Resources]) -> None:
         self.free = {node.name: node.allocatable - used.get(node.name, records.Resources()) for node in nodes}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sluice.plan import changes, conditions, inside, orders, placed, retry_place, verdicts
-from sluice.values import driver_state, fields, names, records, steps, streamjob, views
+from sluice.values import driver_state, fields, handoff, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
 _DECISIONS = 10
@@ -32,7 +32,7 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     new = [c for c in told if c["reason"] != before.get(c["type"]) or (stuck and c["type"] == "Ready")]
     changed = [c for c in new if c["reason"] not in conditions.QUIET or (verdict.stuck and c["type"] == "Ready")]
     conditions_told = tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
-    return (*_taken_up(view.job), *conditions_told)
+    return (*_taken_up(view.job), *_of_the_handover(view, verdict), *conditions_told)
 
 
 def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:
@@ -42,6 +42,15 @@ def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:
         return ()
     message = "; ".join(change.explain() for change in found)
     return (steps.Tell(job.namespace, job.name, job.uid, False, "SpecTakenUp", message),)
+
+
+def _of_the_handover(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
+    """An event for each of its phases: before anything is done, and at its end."""
+    now, job = verdict.handoff, view.job
+    if now is None or now.phase == handoff.read(job.status).phase:
+        return ()
+    warning = verdict.given_up is not None or now.phase in (handoff.CANCELLED, handoff.ROLLED_BACK)
+    return (steps.Tell(job.namespace, job.name, job.uid, warning, f"HandOver{now.phase}", now.message),)
 
 
 def _was_stuck(view: views.JobView) -> bool:
@@ -70,7 +79,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
         "driver": verdict.driver.write() if verdict.driver.attempt else {},
         "executors": {
             "wanted": view.job.spec.executors.count,
-            "running": sum(pod.phase == "Running" for pod in executors),
+            "running": sum(pod.phase == "Running" for pod in executors if _serves(pod, verdict)),
             "waiting": sum(pod.gated for pod in executors),
         },
         "selector": f"{names.JOB}={view.job.name},{names.ROLE}={names.EXECUTOR}",
@@ -82,7 +91,22 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
         },
         **_of_the_plugin(view, verdict),
+        **_of_the_handoff(view, verdict),
     }
+
+
+def _serves(executor: records.Pod, verdict: verdicts.Verdict) -> bool:
+    """Not one of a driver that is made beside the one that runs the job."""
+    return executor.labels.get(names.ATTEMPT) == str(verdict.driver.attempt)
+
+
+def _of_the_handoff(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
+    """The last one, and the revision that is not tried any more; nothing where there never was one."""
+    given_up = verdict.given_up or view.given_up
+    found: dict[str, Any] = {"handoff": verdict.handoff.write()} if verdict.handoff else {}
+    if given_up or view.job.status.get("givenUp"):
+        found["givenUp"] = given_up.write() if given_up else None
+    return found
 
 
 def _of_the_plugin(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:

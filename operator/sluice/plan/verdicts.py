@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from sluice.values import driver_state, steps
+from sluice.values.handoff import GivenUp, Handoff
 from sluice.values.streamjob import Body
 
 Stages = tuple[tuple[steps.Step, ...], ...]
@@ -42,4 +43,6 @@ class Verdict:
     look_again_s: float | None = None
     plugged: bool | None = None  # of a driver that is begun: whether it has the plugin
     told: Mapping[str, Body] = dataclasses.field(default_factory=dict)  # new orders, by driver; others keep theirs
+    handoff: Handoff | None = None  # as it stands now; None: nothing new
+    given_up: GivenUp | None = None  # a revision that is not tried any more
     decisions: tuple[Decision, ...] = ()

@@ -80,6 +80,8 @@ TABLE = (
     Field("rebalance.mode", lambda s: s.rebalance, Asks.NOTHING),
     Field("update.strategy", lambda s: s.update.strategy, Asks.NOTHING),
     Field("update.drainTimeout", lambda s: _duration(s.update.drain_timeout_s), Asks.NOTHING),
+    Field("update.warmUp", lambda s: s.update.warm_up, Asks.NOTHING),
+    Field("update.rollback.batches", lambda s: s.update.rollback_batches, Asks.NOTHING),
     Field("restart.policy", lambda s: s.restart.policy, Asks.NOTHING),
     Field("restart.backoff.initial", lambda s: _duration(s.restart.initial_s), Asks.NOTHING),
     Field("restart.backoff.max", lambda s: _duration(s.restart.longest_s), Asks.NOTHING),

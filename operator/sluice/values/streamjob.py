@@ -104,6 +104,8 @@ class Update:
 
     strategy: Literal["Handover", "Recreate"] = "Handover"
     drain_timeout_s: float = 60.0
+    warm_up: bool = True
+    rollback_batches: int = 20  # so many show whether a new driver is as good; 0: none is ever rolled back
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,7 +235,8 @@ def _slo(found: Body) -> Slo:
 
 def _update(found: Body) -> Update:
     timeout_s = _duration_s("update.drainTimeout", found.get("drainTimeout", "60s"))
-    return Update(found.get("strategy", "Handover"), timeout_s)
+    batches = found.get("rollback", {}).get("batches", 20)
+    return Update(found.get("strategy", "Handover"), timeout_s, found.get("warmUp", True), batches)
 
 
 def _restart(found: Body) -> Restart:

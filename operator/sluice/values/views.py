@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from sluice.values import records, reports, streamjob
+from sluice.values import handoff, records, reports, streamjob
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +19,7 @@ class JobView:
     said: Mapping[str, reports.Report] = dataclasses.field(default_factory=dict)  # by drivers, by pod
     placing: bool = True  # False: the operator was installed without leave to place
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
+    given_up: handoff.GivenUp | None = None  # then `job` is the revision before: the wanted one did not prove itself
 
 
 @dataclasses.dataclass(frozen=True)

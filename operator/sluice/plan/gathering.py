@@ -1,0 +1,105 @@
+"""What a driver that is to take over still lacks, and what is wrong with it. For plan.handover; pure."""
+
+import dataclasses
+
+from sluice.plan import causes
+from sluice.values import handoff, names, records, reports, views
+from sluice.values.handoff import Handoff
+
+_DEADLINE_S = 600.0
+_PATIENCE_S = 60.0  # with what may pass: a registry that does not answer, a node that is on its way
+_LAST_QUERY_S = 10.0  # a program that starts fewer queries than the last one has no more to come
+_NO_ROOM = "the cluster has no room for both: the old driver ends first, then the new one starts"
+
+
+@dataclasses.dataclass(frozen=True)
+class Trouble:
+    """Why a driver will not take over."""
+
+    sentence: str
+    its_fault: bool = True  # whether the revision is to blame, so that it is not tried again
+    no_room: bool = False  # without the old driver it might work
+
+
+def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Trouble | None:
+    """What is wrong, if something is."""
+    waited_s = view.now_s - now.since_s
+    if new is None:
+        return _not_there(view, now)
+    if new.over:
+        return Trouble(causes.failure(new, now.attempt, view.now_s).sentence)
+    if new.deleting:
+        return Trouble(f"somebody deleted {new.name}", its_fault=False)
+    if refused := _refused(view.said.get(new.name)):
+        return refused
+    if now.phase == handoff.PREPARING and waited_s > _DEADLINE_S:
+        return Trouble(f"after {_DEADLINE_S / 60:.0f} minutes: {missing(view, now, new)}")
+    return _held_up(view, new) if waited_s > _PATIENCE_S else None
+
+
+def missing(view: views.JobView, now: Handoff, new: records.Pod) -> str:
+    """What it waits for, in words; nothing once it is ready."""
+    said = view.said.get(new.name)
+    waiting = _at_gate(said)
+    expected = max(1, len(_alive(view.said.get(now.old_pod))))
+    if new.phase != "Running" or not new.ready:
+        return f"its pod is {new.phase}"
+    if len(waiting) < expected and (not waiting or view.now_s - now.waiting_s < _LAST_QUERY_S):
+        return f"{len(waiting)} of {expected} queries are at its gate"
+    if cold := [one for one in waiting if not one.warm]:
+        return f"{cold[0].name} warms up"
+    wanted = view.job.spec.executors.count
+    running = sum(one.phase == "Running" and not one.deleting for one in _executors(view, new))
+    return f"{running} of {wanted} executors run" if running < wanted else ""
+
+
+def counted(view: views.JobView, now: Handoff) -> Handoff:
+    """With the number of queries at its gate, and since when there are so many."""
+    count = len(_at_gate(view.said.get(now.pod)))
+    return now if count == now.waiting else dataclasses.replace(now, waiting=count, waiting_s=view.now_s)
+
+
+def _not_there(view: views.JobView, now: Handoff) -> Trouble | None:
+    if now.uid:
+        return Trouble(f"{now.pod} is gone", its_fault=False)
+    if "quota" in view.refused:
+        return Trouble(f"{_NO_ROOM}: {view.refused}", its_fault=False, no_room=True)
+    return Trouble(f"{now.pod} cannot be made: {view.refused}") if view.refused else None
+
+
+def _refused(said: reports.Report | None) -> Trouble | None:
+    """What the driver itself says: a query that was refused at the gate, or one that would not have waited."""
+    if said is None:
+        return None
+    if said.problem:
+        return Trouble(said.problem)
+    ended = [one for one in said.queries if one.phase == "ended" and one.problem]
+    return Trouble(f"{ended[0].name}: {ended[0].problem}") if ended else None
+
+
+def _held_up(view: views.JobView, new: records.Pod) -> Trouble | None:
+    """What a driver or an executor has waited for too long."""
+    executors = _executors(view, new)
+    for one in (new, *executors):
+        cause = causes.waiting(one, view.lost_nodes)
+        if cause and cause.reason == "Unschedulable":
+            return Trouble(f"{_NO_ROOM}: {cause.message}", its_fault=False, no_room=True)
+        if cause:
+            return Trouble(cause.message, its_fault=cause.reason != "NodeLost")
+    late = new.ready and view.now_s - new.ready_s > 2 * _PATIENCE_S and len(executors) < view.job.spec.executors.count
+    if late:
+        return Trouble(f"{_NO_ROOM}: only {len(executors)} executors could be made", its_fault=False, no_room=True)
+    return None
+
+
+def _executors(view: views.JobView, driver: records.Pod) -> list[records.Pod]:
+    mine = (one for one in view.pods if one.role == names.EXECUTOR and one.owner_uid == driver.uid)
+    return [one for one in mine if not one.over]
+
+
+def _at_gate(said: reports.Report | None) -> list[reports.Query]:
+    return [one for one in said.queries if one.phase == "gate"] if said else []
+
+
+def _alive(said: reports.Report | None) -> list[reports.Query]:
+    return [one for one in said.queries if one.phase != "ended"] if said else []
