@@ -102,6 +102,27 @@ def test_a_change_that_restarts_nothing_has_no_steps(tmp_path, capsys):
     assert lines[1:] == ["  slo.lag: nothing → 5: nothing to restart", "nothing to restart"]
 
 
+def test_executors_are_rolled_where_the_driver_has_the_plugin(tmp_path, capsys, cluster):
+    stands = yaml.safe_load((tmp_path / written(tmp_path, "old.yaml")).read_text())
+    blue = {"count": 3, "template": {"metadata": {"labels": {"colour": "blue"}}}}
+    for drivers, verdict in (
+        ({"clicks-1-1": {}}, "roll executors one at a time: the driver runs on"),
+        ({}, "roll executors: driver and executors are restarted"),
+    ):
+        cluster.stands = {**stands, "status": {"orders": {"drivers": drivers}}}
+        assert plan(written(tmp_path, "new.yaml", executors=blue)) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert verdict in lines
+        assert any(line.startswith("  each executor goes once") for line in lines) == bool(drivers)
+
+
+def test_without_a_cluster_nobody_knows_whether_the_driver_has_the_plugin(tmp_path, capsys):
+    assert plan(written(tmp_path, "n.yaml", executors={"count": 3}), "--against", written(tmp_path, "o.yaml")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].endswith("the driver runs on; if it has no Sluice plugin, driver and executors are restarted")
+    assert lines[-1] == "  executors: 3, as many of them go or come as need be"
+
+
 def test_programs_get_it_as_json(tmp_path, capsys):
     words = (written(tmp_path, "new.yaml", image="clicks:2"), "--against", written(tmp_path, "old.yaml"), "--json")
     assert plan(*words) == 0
