@@ -82,8 +82,11 @@ class Cycle:
         refused = self._refused.get(view.job.key)
         revision = view.job.status.get("revision")
         if revision and revision != changes.revision(view.job):
-            recorded = await revisions.read(self._line, view.job, revision)
-            view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)
+            former = await revisions.read(self._line, view.job, revision)
+            coming = await revisions.read(self._line, view.job, changes.revision(view.job))
+            view = dataclasses.replace(
+                view, former=config.recorded(former).spec if former else None, prepared=coming is not None
+            )
         return dataclasses.replace(view, refused=refused.sentence) if refused else view
 
     async def _look_at_fleet(self) -> float | None:

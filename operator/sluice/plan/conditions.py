@@ -8,7 +8,8 @@ from typing import Any
 from sluice.plan import inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, names, records, views
 
-QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing")  # a moment on the way: nobody needs an event
+# A moment on the way: nobody needs an event.
+QUIET = ("NoExecutors", "Waiting", "DriverStarting", "ExecutorsMissing", "Preparing")
 _LONGEST = 1024  # of a message, like a driver's last words
 _UNBALANCED = "nothing shifts load among the executors of this job"
 
@@ -16,7 +17,9 @@ _UNBALANCED = "nothing shifts load among the executors of this job"
 def all_of(view: views.JobView, verdict: verdicts.Verdict) -> list[dict[str, Any]]:
     """Every condition, in one order."""
     seen = inside.look(view, verdict, orders.wanted(view, verdict))
-    settled = verdict.ready or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
+    settled = (
+        (verdict.ready and not verdict.moves) or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
+    )
     return [
         _condition(view, "Ready", verdict.ready, verdict.reason, verdict.message),
         _condition(view, "Progressing", not settled, verdict.reason, verdict.message),

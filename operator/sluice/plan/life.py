@@ -9,7 +9,7 @@ import dataclasses
 
 from sluice import build
 from sluice.build import samples
-from sluice.plan import causes, changes, inside, running, verdicts
+from sluice.plan import causes, changes, inside, rolling, running, verdicts
 from sluice.values import driver_state, names, records, steps, streamjob, views
 
 LEFTOVERS_S = 10.0  # how long executors of a driver that ended may hold up the next
@@ -26,7 +26,7 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     if strangers:
         return _waits(view, "PredecessorStopping", f"{strangers[0].name} of an earlier {names.KIND} still runs")
     if alive:
-        return _alive(view, max(alive, key=_attempt), alive)
+        return _alive(view, around, max(alive, key=_attempt), alive)
     if view.job.unreadable:
         return _waits(view, "InvalidSpec", view.job.unreadable)
     if view.job.spec.suspend:
@@ -37,7 +37,9 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     return _dead(view, around, [pod for pod in drivers if pod.owner_uid == view.job.uid])
 
 
-def _alive(view: views.JobView, driver: records.Pod, alive: list[records.Pod]) -> verdicts.Verdict:
+def _alive(
+    view: views.JobView, around: build.Surroundings, driver: records.Pod, alive: list[records.Pod]
+) -> verdicts.Verdict:
     state = _seen(view, driver)
     others = [pod for pod in alive if pod is not driver]
     wanted = changes.revision(view.job)
@@ -45,9 +47,9 @@ def _alive(view: views.JobView, driver: records.Pod, alive: list[records.Pod]) -
         return _stop(view, state, alive, "Suspending", "spec.suspend is true")
     if driver.deleting:
         return _stop(view, state, alive, "Stopping", "somebody deleted it")
-    if driver.labels.get(names.REVISION) != wanted:
+    if state.revision != wanted and not rolling.carries(view, driver):
         return _stop(view, state, alive, "SpecChanged", f"revision {wanted} takes its place{_changes(view)}")
-    verdict = running.judge(view, state, driver)
+    verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     return dataclasses.replace(verdict, stages=(_deletes([*others, *_left(view, driver.uid)]), *verdict.stages))
 
 
@@ -73,7 +75,7 @@ def _seen(view: views.JobView, driver: records.Pod) -> driver_state.DriverState:
         attempt=max(state.attempt, _attempt(driver)),
         pod=driver.name,
         uid=driver.uid if driver.phase == "Running" else state.uid,
-        revision=driver.labels.get(names.REVISION, ""),
+        revision=state.rolled_to or driver.labels.get(names.REVISION, ""),
         restarts=0 if healthy else state.restarts,
         since_s=state.since_s or driver.created_s,
         retry_s=None,
@@ -186,6 +188,7 @@ def _start(
     begun = dataclasses.replace(
         state, attempt=attempt, pod=name, uid="", revision=revision, since_s=since_s, retry_s=None
     )
+    begun = dataclasses.replace(begun, rolled_to="", ordered_s=None)
     start = verdicts.Decision(view.now_s, "Start", name, f"attempt {attempt} of revision {revision}", why)
     try:
         made = _made(view.job, revision, attempt, around)
