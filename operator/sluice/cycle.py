@@ -89,8 +89,11 @@ class Cycle:
             job = rollback.before(view.job, before) if before else view.job
             view = dataclasses.replace(view, job=job, given_up=given_up if before else None)
         if revision and revision != changes.revision(view.job):
-            recorded = await revisions.read(self._line, view.job, revision)
-            view = dataclasses.replace(view, former=config.recorded(recorded).spec if recorded else None)
+            former = await revisions.read(self._line, view.job, revision)
+            coming = await revisions.read(self._line, view.job, changes.revision(view.job))
+            view = dataclasses.replace(
+                view, former=config.recorded(former).spec if former else None, prepared=coming is not None
+            )
         sentence = refused.sentence if refused else ""
         return dataclasses.replace(view, refused=sentence, placing=self._around.placing)
 

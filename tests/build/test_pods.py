@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from build import jobs, restricted
 from sluice import build
 from sluice.build import samples
+from sluice.values import names
 
 UNGUARDED = dataclasses.replace(jobs.AROUND, agent_image="")
 
@@ -137,6 +138,17 @@ TEMPLATES = [
     spec(securityContext={"runAsUser": 1000}),
     spec(securityContext={"runAsUser": None}),
 ]
+
+
+def marked(**changed):
+    return jobs.template(jobs.job(**changed))["metadata"]["labels"][names.TEMPLATE]
+
+
+def test_executors_say_which_template_they_are_of_as_their_user_wrote_it():
+    blue = {"metadata": {"labels": {"colour": "blue", names.TEMPLATE: "mine"}}}
+    assert marked(executors={"template": blue}) != marked() == marked(image="other:1", executors={"count": 4})
+    assert marked(placement={"mode": "Off"}) != marked() == marked(placement={"mode": "Observe"})
+    assert marked() == "44136f"  # and in every release, or an upgrade would make them all anew
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -86,16 +86,33 @@ def cluster(tmp_path, monkeypatch):
     thread.join()
 
 
+BESIDE = "another one comes up beside it and takes over between two batches"
+
+
 def test_two_files_are_compared_field_by_field_and_the_steps_are_told(tmp_path, capsys):
     old, new = written(tmp_path, "old.yaml"), written(tmp_path, "new.yaml", image="clicks:2", slo={"lag": 5})
     assert plan(new, "--against", old) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:5] == [
+    revision = lines[0].split()[3]
+    assert lines[1:4] == [
         "  image: clicks:1 → clicks:2: hand over the driver",
         "  slo.lag: nothing → 5: nothing to restart",
-        "hand over the driver: another one comes up beside it and takes over between two batches",
-        f"  drivers of revision {lines[0].split()[3]} end, and their executors",
+        f"hand over the driver: {BESIDE}; if it has no Sluice plugin, driver and executors are restarted",
     ]
+    assert lines[-4:] == [
+        f"  Pod clicks-{lines[0].split()[5]}-1",
+        f"  the new driver warms up and waits with its executors; if it fails there, revision {revision} goes on",
+        f"  the driver of revision {revision} ends its batch in 60 s, or goes on; the new one begins the next",
+        "  expected pause: about a second beyond one batch, longer with much state or a cold start",
+    ]
+
+
+def test_where_the_old_driver_ends_first_that_is_the_first_step(tmp_path, capsys):
+    recreate = {"update": {"strategy": "Recreate"}}
+    old, new = written(tmp_path, "old.yaml", **recreate), written(tmp_path, "new.yaml", image="clicks:2", **recreate)
+    assert plan(new, "--against", old) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3] == f"  drivers of revision {lines[0].split()[3]} end, and their executors"
     assert lines[-1] == f"  Pod clicks-{lines[0].split()[5]}-1"
 
 
@@ -103,6 +120,27 @@ def test_a_change_that_restarts_nothing_has_no_steps(tmp_path, capsys):
     assert plan(written(tmp_path, "new.yaml", slo={"lag": 5}), "--against", written(tmp_path, "old.yaml")) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1:] == ["  slo.lag: nothing → 5: nothing to restart", "nothing to restart"]
+
+
+def test_executors_are_rolled_where_the_driver_has_the_plugin(tmp_path, capsys, cluster):
+    stands = yaml.safe_load((tmp_path / written(tmp_path, "old.yaml")).read_text())
+    blue = {"count": 3, "template": {"metadata": {"labels": {"colour": "blue"}}}}
+    for drivers, verdict in (
+        ({"clicks-1-1": {}}, "roll executors one at a time: the driver runs on"),
+        ({}, "roll executors: driver and executors are restarted"),
+    ):
+        cluster.stands = {**stands, "status": {"orders": {"drivers": drivers}}}
+        assert plan(written(tmp_path, "new.yaml", executors=blue)) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert verdict in lines
+        assert any(line.startswith("  each executor goes once") for line in lines) == bool(drivers)
+
+
+def test_without_a_cluster_nobody_knows_whether_the_driver_has_the_plugin(tmp_path, capsys):
+    assert plan(written(tmp_path, "n.yaml", executors={"count": 3}), "--against", written(tmp_path, "o.yaml")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].endswith("the driver runs on; if it has no Sluice plugin, driver and executors are restarted")
+    assert lines[-1] == "  executors: 3, as many of them go or come as need be"
 
 
 def test_programs_get_it_as_json(tmp_path, capsys):

@@ -57,7 +57,7 @@ class Routes:
 
     def _write(self, content_type: str, call: calls.Call, at: store.At) -> Body:
         if call.method == "POST":
-            return self._create(call.body, (at[0], at[1], call.body["metadata"]["name"]))
+            return self._create(call, (at[0], at[1], call.body["metadata"]["name"]))
         if call.method == "DELETE":
             return self._delete(call.body or {}, at)
         if call.method == "PUT":
@@ -66,14 +66,15 @@ class Routes:
             return self._apply(call, at)
         return self._merge(call, at)
 
-    def _create(self, body: Body, at: store.At) -> Body:
+    def _create(self, call: calls.Call, at: store.At) -> Body:
+        body: Body = call.body
         if at in self._store.objects:
             raise _no(409, "AlreadyExists", f'{at[0]} "{at[2]}" already exists')
         made = {key: value for key, value in body.items() if key != "status" or at[0] != "streamjobs"}
         made["metadata"] = {**body["metadata"], "managedFields": [_managed(body, "Update")]}
         if at[0] == "pods":
             made.setdefault("status", {"phase": "Pending"})
-        return self._store.put(at, made)
+        return made if "dryRun" in call.query else self._store.put(at, made)
 
     def _delete(self, options: Body, at: store.At) -> Body:
         there = self._find(at)

@@ -9,13 +9,11 @@ Each thing takes a moment, and in between others have their turn: a run is the s
 """
 
 import asyncio
-import json
-import re
+import collections
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fakes import api, inside
-from sluice.build import conf
+from fakes import api, inside, spark
 from sluice.plan import eligible
 from sluice.values import names
 
@@ -23,7 +21,6 @@ Body = dict[str, Any]
 _MOMENT_S = 0.2
 _SWEEP_S = 20.0  # the garbage collector is in no hurry
 _OVER = ("Succeeded", "Failed")
-_LABEL = "spark.kubernetes.executor.label."
 _NODES = ("node1", "node2", "node3")
 
 
@@ -36,7 +33,7 @@ class World:
         self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
         self._kube = kube
-        self._made: dict[str, int] = {}  # executors so far, by uid of their driver
+        self._spark = spark.Spark(kube, self._let_go)
         kube.store.told.append(lambda _: self._look_for_doubles())
         for name in nodes:
             kube.put(_node(name))
@@ -50,6 +47,15 @@ class World:
     def pods(self, role: str, job: str) -> list[Body]:
         """Pods of a job that are not over."""
         return [pod for pod in self._pods() if _label(pod, names.ROLE) == role and _label(pod, names.JOB) == job]
+
+    def cordon(self, name: str, *, cordoned: bool = True) -> None:
+        """As `kubectl cordon` and `uncordon`."""
+        self._kube.change("Node", "", name, spec={"unschedulable": cordoned or None})
+
+    def room(self, **most: int) -> None:
+        """So many pods each of these nodes takes."""
+        for name, pods in most.items():
+            self._kube.change("Node", "", name, status={"allocatable": {"pods": str(pods)}})
 
     def end(self, pod: Body, exit_code: int, words: str = "") -> None:
         """The program in a pod ends by itself."""
@@ -89,7 +95,7 @@ class World:
 
     def _do_one_thing(self) -> bool:
         doers: tuple[Callable[[Body], bool], ...] = (
-            self._schedule, self._run, self._stop, self._ask_for_executors, self._talk,
+            self._schedule, self._run, self._stop, self._spark.go_on, self._talk,
         )  # fmt: skip
         return any(do(pod) for do in doers for pod in self._pods(over=True))
 
@@ -103,20 +109,26 @@ class World:
             for field in term.get("matchFields", ())
             for name in field["values"]
         }
-        nodes = [node["metadata"]["name"] for node in self._kube.objects("Node")]
-        fitting = [name for name in nodes if name not in self.full and (not asked or name in asked)]
+        fitting = [name for name in self._open() if name not in self.full and (not asked or name in asked)]
         said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes: full"}
         return self._change(pod, spec={"nodeName": fitting[0]} if fitting else {}, conditions=[] if fitting else [said])
 
+    def _open(self) -> list[str]:
+        """Nodes that take one more, as their number of pods goes."""
+        there = collections.Counter(pod["spec"].get("nodeName") for pod in self._pods())
+        nodes = [node for node in self._kube.objects("Node") if not node["spec"].get("unschedulable")]
+        room = {node["metadata"]["name"]: int(node["status"]["allocatable"]["pods"]) for node in nodes}
+        return [name for name, most in room.items() if there[name] < most]
+
     def _run(self, pod: Body) -> bool:
-        if not pod["spec"].get("nodeName") or pod["status"]["phase"] != "Pending" or _leaves(pod):
+        if not pod["spec"].get("nodeName") or pod["status"]["phase"] != "Pending" or spark.leaves(pod):
             return False
         ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
         return self._change(pod, phase="Running", conditions=[ready])
 
     def _stop(self, pod: Body) -> bool:
         """The kubelet says how it ended, then lets go of it."""
-        if not _leaves(pod):
+        if not spark.leaves(pod):
             return False
         if pod["status"]["phase"] in _OVER:
             self._kube.remove("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
@@ -124,39 +136,10 @@ class World:
             self.end(pod, 143)
         return True
 
-    def _ask_for_executors(self, driver: Body) -> bool:
-        """As Spark does: as many as the properties say, of the template."""
-        if _label(driver, names.ROLE) != names.DRIVER or driver["status"]["phase"] != "Running" or _leaves(driver):
-            return False
-        told = self._told(driver)
-        mine = [pod for pod in self._pods() if driver["metadata"]["uid"] in _owners(pod) and not _leaves(pod)]
-        if len(mine) >= int(told["spark.executor.instances"]):
-            return False
-        number = self._made[driver["metadata"]["uid"]] = self._made.get(driver["metadata"]["uid"], 0) + 1
-        self._kube.put(_executor(driver, told, self._template(driver), number))
-        return True
-
     def _talk(self, pod: Body) -> bool:
         if self.inside is None or _label(pod, names.ROLE) != names.DRIVER:
             return False
         return self.inside.go_on(pod, self.end)
-
-    def _told(self, driver: Body) -> dict[str, str]:
-        words = driver["spec"]["containers"][0]["args"]
-        own = dict(word.split("=", 1) for at, word in enumerate(words) if words[at - 1] == "--conf")
-        lines = self._configured(driver)[conf.PROPERTIES].splitlines()
-        return dict(re.sub(r"\\(.)", r"\1", line).split("=", 1) for line in lines) | own
-
-    def _template(self, driver: Body) -> Body:
-        found: Body = json.loads(self._configured(driver)[conf.TEMPLATE])
-        return found
-
-    def _configured(self, driver: Body) -> dict[str, str]:
-        job, revision = _label(driver, names.JOB), _label(driver, names.REVISION)
-        data: dict[str, str] = self._kube.get(
-            "ConfigMap", driver["metadata"]["namespace"], names.config_map(job, revision)
-        )["data"]
-        return data
 
     def _change(self, pod: Body, spec: Body | None = None, **status: Any) -> bool:
         """Returns whether that made a difference."""
@@ -180,20 +163,6 @@ class World:
         self.doubled += [drivers for drivers in living.values() if len(drivers) > 1]
 
 
-def _executor(driver: Body, told: dict[str, str], template: Body, number: int) -> Body:
-    meta, spec = driver["metadata"], template["spec"]
-    labels = {key.removeprefix(_LABEL): value for key, value in told.items() if key.startswith(_LABEL)}
-    name = f"{told['spark.kubernetes.executor.podNamePrefix']}-exec-{number}"
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": True}
-    asked = {"cpu": told["spark.executor.cores"], "memory": "1Gi"}
-    return {
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": meta["namespace"], "labels": labels, "ownerReferences": [owner]},
-        "spec": {**spec, "containers": [{**spec["containers"][0], "resources": {"requests": asked}}]},
-        "status": {"phase": "Pending"},
-    }
-
-
 def _node(name: str) -> Body:
     room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
     status = {"allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
@@ -202,11 +171,3 @@ def _node(name: str) -> Body:
 
 def _label(pod: Body, key: str) -> str:
     return str(pod["metadata"].get("labels", {}).get(key, ""))
-
-
-def _leaves(pod: Body) -> bool:
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def _owners(pod: Body) -> set[str]:
-    return {owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())}

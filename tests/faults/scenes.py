@@ -89,6 +89,13 @@ async def _running(at: play.Play) -> None:
     await at.until(at.ready)
 
 
+async def _heard(at: play.Play) -> None:
+    """Its driver says that it runs, so it is not restarted for what it can do meanwhile."""
+    at.apply(play.job(count=2))
+    await at.until(at.ready)
+    at.say(queries=[{"id": "q-1", "phase": "running"}])
+
+
 async def _rests(at: play.Play) -> None:
     await _running(at)
     at.apply(play.job(suspend=True))
@@ -101,6 +108,12 @@ def _suspended(at: play.Play) -> bool:
 
 def _changed(at: play.Play) -> bool:
     return at.ready() and _image(at) == "clicks:2"
+
+
+def _settled(at: play.Play, executors: int) -> bool:
+    """Nobody comes or goes any more."""
+    done = at.condition("Progressing") == ("False", "Running") and len(at.executors()) == executors
+    return at.ready() and done and "rolledTo" in at.status()["driver"]
 
 
 def _image(at: play.Play) -> str:
@@ -126,6 +139,9 @@ _OBJECTS = ("configmaps", "serviceaccounts", "rolebindings", "services", "poddis
 _MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")}
 _RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services", "poddisruptionbudgets")}
 _THERE = frozenset((f"POST {plural}", 1) for plural in _OBJECTS if plural != "configmaps")
+_SCALED = {"POST configmaps": 1, "POST poddisruptionbudgets": 2, "PATCH poddisruptionbudgets": 3}
+_RENEWED_TWICE = frozenset(("POST poddisruptionbudgets", number) for number in (1, 2))
+_TEMPLATE = {"metadata": {"labels": {"colour": "blue"}}}
 _GONE = {"DELETE driver": 1, "DELETE executor": 1}
 
 SCENES: tuple[Scene, ...] = (
@@ -181,8 +197,32 @@ SCENES: tuple[Scene, ...] = (
         _talks,
         lambda at: at.apply(play.job(update=_AT_ONCE, image="clicks:2")),
         _handed_over,
-        _MADE | _RENEWED | _GONE | {"PATCH status": 15, "POST events": 6, "PATCH executor": 1},
-        _THERE,
+        _MADE | _RENEWED | _GONE | {"PATCH status": 15, "POST events": 6, "PATCH events": 1, "PATCH executor": 1},
+        _THERE | {("POST events", 6)},
         talking=True,
+    ),
+    Scene(
+        "more executors",
+        _heard,
+        lambda at: at.apply(play.job(count=3)),
+        lambda at: _settled(at, 3),
+        _SCALED | {"PATCH status": 7, "POST events": 3, "PATCH events": 2, "PATCH executor": 1},
+        _RENEWED_TWICE | {("POST events", 2), ("POST events", 3)},
+    ),
+    Scene(
+        "fewer executors",
+        _heard,
+        lambda at: at.apply(play.job(count=1)),
+        lambda at: _settled(at, 1),
+        _SCALED | {"PATCH status": 5, "POST events": 2, "PATCH events": 1},
+        _RENEWED_TWICE | {("POST events", 2)},
+    ),
+    Scene(
+        "another template",
+        _heard,
+        lambda at: at.apply(play.job(executors={"count": 2, "template": _TEMPLATE})),
+        lambda at: _settled(at, 2),
+        _SCALED | {"POST pods": 1, "PATCH status": 18, "POST events": 4, "PATCH events": 3, "PATCH executor": 2},
+        _RENEWED_TWICE | {("POST events", number) for number in (2, 3, 4)},
     ),
 )

@@ -311,6 +311,21 @@ def test_a_lost_node_wakes_the_jobs_on_it_and_is_named_in_their_views():
     assert seen.view(TAPS).lost_nodes == {"node2"}
 
 
+def test_a_cordoned_node_wakes_the_jobs_on_it_and_is_named_in_their_views():
+    here, there = bodies.of_job("clicks", names.EXECUTOR), bodies.of_job("taps", names.EXECUTOR)
+    seen = Seen(bodies.streamjob("clicks"), bodies.streamjob("taps"), bodies.node("node1"), bodies.node("node2"))
+    seen.see(running(here, "node1"), running(there, "node2"))
+    seen.woken()
+    cordoned = again(bodies.node("node1"), spec={"unschedulable": True})
+    seen.see(cordoned)
+    assert seen.woken() == [CLICKS]
+    assert (seen.view().cordoned, seen.view(TAPS).cordoned) == ({"node1"}, set())
+    seen.see(again(cordoned, spec={"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}))
+    assert seen.woken() == []
+    seen.see(bodies.node("node1"))
+    assert (seen.woken(), seen.view().cordoned) == ([CLICKS], set())
+
+
 def test_where_nodes_may_not_be_read_none_is_lost():
     seen = Seen(bodies.streamjob(), running(bodies.of_job("clicks", names.DRIVER)))
     assert seen.view().lost_nodes == set()

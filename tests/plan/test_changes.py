@@ -139,7 +139,7 @@ def test_revisions_stay_what_they_were_in_earlier_releases_or_an_upgrade_restart
         ({"suspend": True}, "stop or start"),
         (
             {"image": "clicks:2", "slo": {"lag": 5}},
-            "hand over the driver: another one comes up beside it and takes over between two batches",
+            "hand over the driver: driver and executors are restarted",
         ),
         (
             {"executors": {"template": {"spec": {}}}},
@@ -158,6 +158,61 @@ def test_revisions_stay_what_they_were_in_earlier_releases_or_an_upgrade_restart
 def test_the_verdict_says_truly_what_will_be_done(changed, sentence):
     new = spec(**changed)
     assert changes.verdict(changes.classify(spec(), new), new) == sentence
+
+
+ROLLED = {"executors": {"template": {"spec": {"x": 1}}}}
+SCALED = {"executors": {"count": 4}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "plugged", "sentence"),
+    [
+        (ROLLED, True, "roll executors one at a time: the driver runs on"),
+        (SCALED, True, "scale executors: the driver runs on"),
+        (SCALED | {"update": {"strategy": "Recreate"}}, True, "scale executors: the driver runs on"),
+        (
+            SCALED,
+            None,
+            "scale executors: the driver runs on; if it has no Sluice plugin, driver and executors are restarted",
+        ),
+        (SCALED, False, "scale executors: driver and executors are restarted"),
+        (
+            SCALED | {"image": "clicks:2"},
+            True,
+            "hand over the driver: another one comes up beside it and takes over between two batches",
+        ),
+        (
+            SCALED | {"suspend": True},
+            True,
+            "scale executors: the job is suspended, so it counts once the job is resumed",
+        ),
+    ],
+)
+def test_executors_alone_are_changed_while_a_driver_with_the_plugin_runs_on(changed, plugged, sentence):
+    new = spec(**changed)
+    assert changes.verdict(changes.classify(spec(), new), new, plugged=plugged) == sentence
+
+
+def test_in_real_time_mode_a_query_ends_with_its_executors_so_another_driver_takes_over():
+    old, new = spec(mode="RealTime"), spec(mode="RealTime", **SCALED)
+    said = changes.verdict(changes.classify(old, new), new, plugged=True)
+    assert said == "scale executors: another one comes up beside it and takes over between two batches"
+
+
+def executor_of(**container):
+    return {"executors": {"template": {"spec": {"containers": [{"name": "executor", **container}]}}}}
+
+
+@pytest.mark.parametrize(
+    ("container", "asks"),
+    [
+        ({"resources": {"requests": {"cpu": "250m"}}}, Asks.HANDOVER),
+        ({"resources": {"limits": {"cpu": "2"}}}, Asks.ROLL),
+        ({"resources": "text"}, Asks.ROLL),
+    ],
+)
+def test_the_cpu_that_executors_ask_for_is_what_the_driver_read_when_it_began(container, asks):
+    assert [change.asks for change in changes.classify(spec(), spec(**executor_of(**container)))] == [asks]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """The template that Spark makes each executor of: gated until it has its place, and without the driver's rights."""
 
+import hashlib
 import json
 
 from sluice.build import merge, mounts, pods
 from sluice.build.surroundings import Surroundings
-from sluice.values import names
+from sluice.values import fields, names
 from sluice.values.streamjob import Body, StreamJob
 
 _TEMPLATE = "spec.executors.template"
@@ -17,12 +18,18 @@ def template(job: StreamJob, around: Surroundings) -> Body:
     # The job's identity for clouds and stores, but no token for Kubernetes: an executor asks it nothing.
     defaults = {**pods.defaults(account), "automountServiceAccountToken": False, "containers": [_container()]}
     spec = merge.lay(_must(job, around), merge.lay(theirs, defaults, f"{_TEMPLATE}.spec"))
-    found = {
-        key: pods.notes(metadata[key], {}, f"{_TEMPLATE}.metadata.{key}")
-        for key in ("labels", "annotations")
-        if metadata.get(key)
-    }
+    found = {"labels": pods.notes(metadata.get("labels"), {names.TEMPLATE: mark(job)}, f"{_TEMPLATE}.metadata.labels")}
+    if metadata.get("annotations"):
+        found["annotations"] = pods.notes(metadata["annotations"], {}, f"{_TEMPLATE}.metadata.annotations")
     return {"apiVersion": "v1", "kind": "Pod", "metadata": found, "spec": pods.secured(spec, f"{_TEMPLATE}.spec")}
+
+
+def mark(job: StreamJob) -> str:
+    """Which template it is, six hex digits of what the user says of it: a new operator's own words roll nobody."""
+    spoken = fields.spoken(job.spec)
+    said = [(field, spoken.get(field.path)) for field in fields.TABLE]
+    theirs = {field.path: value for field, value in said if value and fields.asks(field, value) == fields.Asks.ROLL}
+    return hashlib.sha256(json.dumps(theirs, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:6]
 
 
 def cpu_request(pod: Body) -> str:

@@ -12,7 +12,7 @@ from sluice import build
 from sluice.act import dry_run
 from sluice.build import plugin, samples
 from sluice.plan import changes
-from sluice.values import names, streamjob
+from sluice.values import fields, names, streamjob
 from sluice.values.streamjob import Body, Spec, StreamJob
 
 
@@ -23,6 +23,7 @@ class Proposal:
     job: StreamJob
     old: StreamJob | None
     heard: tuple[str, ...]
+    plugged: bool | None = None  # whether the driver that runs has the plugin; None: nobody was asked
 
     @property
     def found(self) -> tuple[changes.Change, ...]:
@@ -34,17 +35,37 @@ class Proposal:
         """What it all leads to."""
         if not self.old:
             return "a new job: suspended, so nothing starts yet" if self.job.spec.suspend else "a new job: it starts"
-        return changes.verdict(self.found, self.job.spec)
+        return changes.verdict(self.found, self.job.spec, plugged=self.plugged)
 
     def steps(self) -> Iterator[str]:
         """What would be done, in its order."""
         new, old = changes.revision(self.job), changes.revision(self.old) if self.old else ""
         if new == old or self.job.spec.suspend:
             return
-        if old:
+        if self.plugged is not False and changes.rolls(self.found, self.job.spec):
+            yield from self._rolled(new)
+            return
+        beside = bool(old) and self.plugged is not False and self.job.spec.update.strategy == "Handover"
+        if old and not beside:
             yield f"drivers of revision {old} end, and their executors"
         for manifest in build.objects(self.job, new, 1, build.Surroundings()):
             yield f"{manifest['kind']} {manifest['metadata']['name']}"
+        if beside:
+            yield from self._handed_over(old)
+
+    def _handed_over(self, old: str) -> Iterator[str]:
+        drain_s = self.job.spec.update.drain_timeout_s
+        warm = "warms up and " if self.job.spec.update.warm_up else ""
+        yield f"the new driver {warm}waits with its executors; if it fails there, revision {old} goes on"
+        yield f"the driver of revision {old} ends its batch in {drain_s:.0f} s, or goes on; the new one begins the next"
+        yield "expected pause: about a second beyond one batch, longer with much state or a cold start"
+
+    def _rolled(self, revision: str) -> Iterator[str]:
+        yield f"ConfigMap {names.config_map(self.job.name, revision)}"
+        yield f"PodDisruptionBudget {names.disruption_budget(self.job.name)}"
+        yield f"executors: {self.job.spec.executors.count}, as many of them go or come as need be"
+        if changes.most(self.found) == fields.Asks.ROLL:
+            yield "each executor goes once one made of the new template works, or before if there is no room for both"
 
     def explain(self) -> str:
         """As a person reads it."""
@@ -91,7 +112,7 @@ def _asked(api: dry_run.Asker, file: pathlib.Path, body: Body) -> Proposal:
     meta = body["metadata"]
     stands = api.read(meta["namespace"], meta["name"])
     job = _job(file, api.applied(body))
-    return Proposal(job, _job(file, stands) if stands else None, tuple(_heard(api, job)))
+    return Proposal(job, _job(file, stands) if stands else None, tuple(_heard(api, job)), _is_plugged(stands))
 
 
 def _heard(api: dry_run.Asker, job: StreamJob) -> Iterator[str]:
@@ -109,6 +130,11 @@ def _heard(api: dry_run.Asker, job: StreamJob) -> Iterator[str]:
     more = "{cpu} CPU and {memory} memory".format(**plugin.RESOURCES["requests"])
     yield "the API server would take the StreamJob, its driver and its executors"
     yield f"not asked about: agent and plugin, for which the driver may need {more} more"
+
+
+def _is_plugged(stands: Body | None) -> bool:
+    """Those that are told anything are the drivers with the plugin."""
+    return bool((((stands or {}).get("status") or {}).get("orders") or {}).get("drivers"))
 
 
 def _read(file: pathlib.Path, namespace: str) -> dict[str, Any]:

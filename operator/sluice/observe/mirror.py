@@ -121,6 +121,7 @@ class Mirror:
             rival=self._checkpoints.rival(key),
             lost_nodes=frozenset(pod.node for pod in pods if pod.node and self._is_lost(pod.node)),
             now_s=now_s,
+            cordoned=frozenset(pod.node for pod in pods if pod.node and self._is_cordoned(pod.node)),
             said=self._reports.of(key),
         )
 
@@ -230,20 +231,24 @@ class Mirror:
             self._checkpoints.see_driver(pod.uid, _key(pod))
 
     def _turn_node(self, name: str, new: slim.Node | None) -> None:
-        was_lost = self._is_lost(name)
+        before = self._is_lost(name), self._is_cordoned(name)
         if new is None:
             self._nodes.pop(name, None)
         else:
             self._nodes[name] = new
         if self._waiting:
             self._wake_fleet()
-        if was_lost != self._is_lost(name):
+        if before != (self._is_lost(name), self._is_cordoned(name)):
             self._wake_all({_key(pod) for pod in self._pods.values() if pod.node == name and pod.job})
 
     def _is_lost(self, name: str) -> bool:
         """Where no node may be read, none is known to be lost."""
         node = self._nodes.get(name)
         return not node.ready if node else bool(self._nodes)
+
+    def _is_cordoned(self, name: str) -> bool:
+        node = self._nodes.get(name)
+        return node is not None and node.cordoned
 
     def _near(self, jobs: Mapping[Key, streamjob.StreamJob]) -> dict[Key, tuple[slim.Pod, ...]]:
         found: dict[str, tuple[slim.Pod, ...]] = {}  # by selector: jobs of a team name the same broker

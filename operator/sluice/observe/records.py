@@ -74,7 +74,7 @@ def read_node(body: Body) -> records.Node:
     taints = [
         records.Taint(taint["key"], taint.get("value", ""), taint["effect"]) for taint in spec.get("taints") or ()
     ]
-    cordon = records.Taint("node.kubernetes.io/unschedulable")
+    cordon = records.Taint(records.CORDON)
     if spec.get("unschedulable") and cordon not in taints:  # its taint comes a moment after the cordon
         taints.append(cordon)
     return records.Node(

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.build import config
+from sluice.build import Surroundings, config, executors
 from sluice.values import fields, names
 from sluice.values.fields import Asks
 from sluice.values.streamjob import Spec, StreamJob
@@ -24,6 +24,7 @@ _WORDS = {
     Asks.HANDOVER: "hand over the driver",
 }
 _BESIDE = "another one comes up beside it and takes over between two batches"
+_WAYS = {Asks.SCALE: "scale executors", Asks.ROLL: "roll executors one at a time"}
 _RESTART = "driver and executors are restarted"
 _RECREATE = "update.strategy is Recreate, so driver and executors are restarted"
 _NOTES = {
@@ -59,11 +60,24 @@ def revision(job: StreamJob) -> str:
 def classify(old: Spec, new: Spec) -> tuple[Change, ...]:
     """Every field that differs, what asks for most first."""
     found = [
-        Change(path, before, after, fields.asks(field, field.read(old), field.read(new)))
+        Change(path, before, after, _asks(field, old, new))
         for field in fields.TABLE
         for path, before, after in fields.differences(field.read(old), field.read(new), field.path)
     ]
     return tuple(sorted(found, key=lambda change: (-change.asks, change.field)))
+
+
+def _asks(field: fields.Field, old: Spec, new: Spec) -> Asks:
+    """Spark itself sets the CPU of each executor, to what it read when it began: for another one it must begin anew."""
+    found = fields.asks(field, field.read(old), field.read(new))
+    return Asks.HANDOVER if found == Asks.ROLL and _cpu(old) != _cpu(new) else found
+
+
+def _cpu(spec: Spec) -> str:
+    try:
+        return executors.cpu_request(executors.template(StreamJob("", "", spec), Surroundings()))
+    except ValueError:  # nothing can be made of it, which is said when it is tried
+        return ""
 
 
 def between(old: StreamJob, new: StreamJob) -> tuple[Change, ...]:
@@ -74,23 +88,31 @@ def between(old: StreamJob, new: StreamJob) -> tuple[Change, ...]:
     return (Change(f"metadata.annotations[{names.RESTARTED}]", old.restarted, new.restarted, Asks.HANDOVER), *found)
 
 
-def restarts(changes: Sequence[Change]) -> bool:
-    """Whether pods must be replaced: a restart, as long as nothing is rolled or handed over."""
-    return any(change.asks >= Asks.SCALE for change in changes)
+def rolls(changes: Sequence[Change], new: Spec) -> bool:
+    """Whether a driver with the plugin runs on meanwhile. In Real-Time Mode a query ends with any of its executors."""
+    return most(changes) in _WAYS and not new.real_time
 
 
-def verdict(changes: Sequence[Change], new: Spec) -> str:
-    """What all of them together lead to, in one sentence."""
+def most(changes: Sequence[Change]) -> Asks:
+    """What they ask for at most."""
+    return max((change.asks for change in changes), default=Asks.NOTHING)
+
+
+def verdict(changes: Sequence[Change], new: Spec, *, plugged: bool | None = False) -> str:
+    """What all of them together lead to, in one sentence; `plugged`: its driver has the plugin, None: who knows."""
     if not changes:
         return "nothing differs"
-    most = max(change.asks for change in changes)
-    if not restarts(changes):
-        return _WORDS[most]
+    asked = most(changes)
+    if asked < Asks.SCALE:
+        return _WORDS[asked]
     if new.suspend:
-        return f"{_WORDS[most]}: the job is suspended, so it counts once the job is resumed"
+        return f"{_WORDS[asked]}: the job is suspended, so it counts once the job is resumed"
+    unless = "" if plugged else f"; if it has no Sluice plugin, {_RESTART}"
+    if plugged is not False and rolls(changes, new):
+        return f"{_WAYS[asked]}: the driver runs on{unless}"
     if new.update.strategy == "Recreate":
-        return f"{_WORDS[most]}: {_RECREATE}"
-    return f"{_WORDS[most]}: {_BESIDE if most == Asks.HANDOVER else _RESTART}"
+        return f"{_WORDS[asked]}: {_RECREATE}"
+    return f"{_WORDS[asked]}: {_RESTART}" if plugged is False else f"{_WORDS[asked]}: {_BESIDE}{unless}"
 
 
 def _short(value: Any) -> str:

@@ -9,7 +9,7 @@ from sluice.plan import inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, handoff, names, records, views
 
 # A moment on the way: nobody needs an event.
-QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing")
+QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing", "Preparing")
 _LONGEST = 1024  # of a message, like a driver's last words
 _UNBALANCED = "nothing shifts load among the executors of this job"
 
@@ -49,7 +49,8 @@ def _progressing(view: views.JobView, verdict: verdicts.Verdict) -> tuple[bool, 
         return True, "HandingOver", now.message
     if given_up and verdict.ready:
         return False, "GivenUp", f"revision {given_up.revision} is not tried any more: {given_up.why}"
-    settled = verdict.ready or verdict.stuck or verdict.phase in ("Suspended", "Completed", "Failed")
+    rests = verdict.phase in ("Suspended", "Completed", "Failed")
+    settled = (verdict.ready and not verdict.moves) or verdict.stuck or rests
     return not settled, verdict.reason, verdict.message
 
 

@@ -4,7 +4,7 @@ What the scheduler also weighs (pods' affinities, topology spread, volumes) is l
 is planned again without that node (:mod:`sluice.plan.retry_place`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sluice.values import records
 from sluice.values.streamjob import Body
@@ -31,9 +31,14 @@ def matches(labels: Mapping[str, str], selector: Body) -> bool:
     return exact and all(_meets(labels, expression) for expression in selector.get("matchExpressions", ()))
 
 
+def tolerates(tolerations: Iterable[Body], taint: records.Taint) -> bool:
+    """Whether a taint keeps off none that has these tolerations."""
+    return any(_tolerates(toleration, taint) for toleration in tolerations)
+
+
 def _tolerated(node: records.Node, wishes: records.Wishes) -> bool:
     keeping_off = [taint for taint in node.taints if taint.effect in _KEEPS_OFF]
-    return all(any(_tolerates(toleration, taint) for toleration in wishes.tolerations) for taint in keeping_off)
+    return all(tolerates(wishes.tolerations, taint) for taint in keeping_off)
 
 
 def _tolerates(toleration: Body, taint: records.Taint) -> bool:

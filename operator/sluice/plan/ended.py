@@ -99,7 +99,15 @@ def start(
     again = attempt == state.attempt  # it was recorded, and could not be made
     since_s = state.since_s if again else view.now_s
     begun = dataclasses.replace(
-        state, attempt=attempt, pod=name, uid="", revision=revision, since_s=since_s, retry_s=None
+        state,
+        attempt=attempt,
+        pod=name,
+        uid="",
+        revision=revision,
+        rolled_to="",
+        ordered_s=None,
+        since_s=since_s,
+        retry_s=None,
     )
     start = verdicts.Decision(view.now_s, "Start", name, f"attempt {attempt} of revision {revision}", why)
     try:

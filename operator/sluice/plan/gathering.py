@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from sluice.plan import causes
+from sluice.plan import causes, inside
 from sluice.values import handoff, names, records, reports, views
 from sluice.values.handoff import Handoff
 
@@ -30,7 +30,7 @@ def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Troub
         return Trouble(causes.failure(new, now.attempt, view.now_s).sentence)
     if new.deleting:
         return Trouble(f"somebody deleted {new.name}", its_fault=False)
-    if refused := _refused(view.said.get(new.name)):
+    if refused := _refused(inside.heard(view, new)):
         return refused
     if now.phase == handoff.PREPARING and waited_s > _DEADLINE_S:
         return Trouble(f"after {_DEADLINE_S / 60:.0f} minutes: {missing(view, now, new)}")
@@ -39,8 +39,7 @@ def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Troub
 
 def missing(view: views.JobView, now: Handoff, new: records.Pod) -> str:
     """What it waits for, in words; nothing once it is ready."""
-    said = view.said.get(new.name)
-    waiting = _at_gate(said)
+    waiting = _at_gate(inside.heard(view, new))
     expected = max(1, len(_alive(view.said.get(now.old_pod))))
     if new.phase != "Running" or not new.ready:
         return f"its pod is {new.phase}"
@@ -53,9 +52,9 @@ def missing(view: views.JobView, now: Handoff, new: records.Pod) -> str:
     return f"{running} of {wanted} executors run" if running < wanted else ""
 
 
-def counted(view: views.JobView, now: Handoff) -> Handoff:
+def counted(view: views.JobView, now: Handoff, new: records.Pod) -> Handoff:
     """With the number of queries at its gate, and since when there are so many."""
-    count = len(_at_gate(view.said.get(now.pod)))
+    count = len(_at_gate(inside.heard(view, new)))
     return now if count == now.waiting else dataclasses.replace(now, waiting=count, waiting_s=view.now_s)
 
 

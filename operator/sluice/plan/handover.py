@@ -8,7 +8,7 @@ whatever becomes of the new one; from there on only the new one may write.
 import dataclasses
 
 from sluice import build
-from sluice.plan import changes, gathering, proving, running, starts, verdicts
+from sluice.plan import changes, gathering, inside, proving, running, starts, verdicts
 from sluice.values import driver_state, handoff, names, records, steps, streamjob, views
 from sluice.values.handoff import Handoff
 from sluice.values.streamjob import Body
@@ -19,20 +19,21 @@ _AGAIN_S = 600.0  # one that failed for no fault of the revision is not begun ag
 
 def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) -> bool:
     """Whether another driver may be started beside this one: it would wait, and this one would drain."""
-    said = view.said.get(old.name)
+    said = inside.heard(view, old)
     if view.job.spec.update.strategy != "Handover" or not around.plugged or said is None or not old.ready:
         return False
-    guarded = said.phase == "Running" and not said.problem and old.name in _told(view)
-    return guarded and _same_checkpoint(view) and not _had_no_room(view)
+    reached = old.node not in view.lost_nodes and old.name in _told(view)
+    guarded = said.phase == "Running" and not said.problem
+    return reached and guarded and _same_checkpoint(view) and not _had_no_room(view)
 
 
 def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
     """Whether a driver that can no longer be asked will stop writing once another has taken its checkpoint."""
-    said = view.said.get(driver.name)
+    said = inside.heard(view, driver)
     if said is None or said.problem or driver.name not in _told(view):
         return False
     alive = [one for one in said.queries if one.phase != "ended"]
-    return all(one.epoch and not one.problem for one in alive)
+    return bool(alive) and all(one.epoch and not one.problem for one in alive)
 
 
 def paused(view: views.JobView, state: driver_state.DriverState, old: records.Pod) -> verdicts.Verdict | None:
@@ -134,7 +135,7 @@ def pod(view: views.JobView, name: str) -> records.Pod | None:
 def _gather(
     view: views.JobView, state: driver_state.DriverState, old: records.Pod, new: records.Pod, now: Handoff
 ) -> verdicts.Verdict:
-    now = gathering.counted(view, now)
+    now = gathering.counted(view, now, new)
     if missing := gathering.missing(view, now, new):
         return _on(view, state, old, now, f"{new.name} comes up beside it: {missing}")
     now = dataclasses.replace(now, phase=handoff.DRAINING, since_s=view.now_s)
@@ -144,7 +145,7 @@ def _gather(
 
 
 def _drain(view: views.JobView, state: driver_state.DriverState, old: records.Pod, now: Handoff) -> verdicts.Verdict:
-    said = view.said.get(old.name)
+    said = inside.heard(view, old)
     is_ours = said is not None and said.drain_id == _drain_id(now)
     if said is not None and is_ours and said.drain in ("quiet", "stopped"):
         return take(view, dataclasses.replace(now, slo_met=not proving.missed_slo(view, said)), old)

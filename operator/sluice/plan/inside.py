@@ -33,13 +33,13 @@ def look(view: views.JobView, verdict: verdicts.Verdict, ordered: Body | None) -
     """At the driver that the verdict is about; `ordered` is what its agent is told."""
     pod = next((pod for pod in orders.living(view) if pod.name == verdict.driver.pod), None)
     plugged = ordered is not None and verdict.driver.pod in ordered["drivers"]
-    said = _of(view, pod) if pod else None
+    said = heard(view, pod) if pod else None
     return Inside(verdict.plugged is not None, pod is not None, plugged, ordered is not None, said)
 
 
 def words(view: views.JobView, pod: records.Pod) -> str:
     """What a message should add about a driver, from its `: ` on; nothing while all is as usual."""
-    said = _of(view, pod)
+    said = heard(view, pod)
     if said is None:
         return ""
     found = [_SENTENCES.get(said.phase, said.phase)] if said.phase in _WORTH_SAYING else []
@@ -53,8 +53,8 @@ def queries(said: reports.Report) -> list[Body]:
     return [{name: value for name, value in _written(one).items() if value not in (None, "")} for one in said.queries]
 
 
-def _of(view: views.JobView, pod: records.Pod) -> reports.Report | None:
-    """One of an earlier job of the name may have had the same name, and the Lease outlives it."""
+def heard(view: views.JobView, pod: records.Pod) -> reports.Report | None:
+    """What it said last. One of an earlier job of the name may have had the same name, and the Lease outlives it."""
     said = view.said.get(pod.name)
     return said if said and said.at_s >= pod.created_s - _SLACK_S else None
 

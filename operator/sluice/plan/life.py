@@ -8,7 +8,7 @@ from the record, and a next one begins only on facts that cannot be undone: the 
 import dataclasses
 
 from sluice import build
-from sluice.plan import causes, changes, ended, handover, inside, leftovers, proving, running, verdicts
+from sluice.plan import causes, changes, ended, handover, inside, leftovers, proving, rolling, running, verdicts
 from sluice.values import driver_state, fields, handoff, names, records, views
 
 _STOP_SLACK_S = 90.0  # beyond the time a driver has to drain
@@ -48,7 +48,6 @@ def _alive(view: views.JobView, around: build.Surroundings, alive: list[records.
         return _before_it_takes_over(view, around, alive, now)
     driver = _current(view, alive)
     state = _seen(view, driver)
-    wanted = changes.revision(view.job)
     if view.job.spec.suspend:
         stopped = _stop(view, state, alive, "Suspending", "spec.suspend is true")
         given_up = handover.cancelled(view, now, "the job is suspended") if now.on else None
@@ -59,9 +58,25 @@ def _alive(view: views.JobView, around: build.Surroundings, alive: list[records.
     if driver.deleting or waits_in_vain:
         why = "somebody deleted it" if driver.deleting else "it waits at a gate that nobody will open"
         return _stop(view, state, alive, "Stopping", why)
-    if driver.labels.get(names.REVISION) != wanted:
-        return _renew(view, around, state, alive, wanted)
-    verdict = running.judge(view, state, driver)
+    return _lives(view, around, state, alive, now)
+
+
+def _lives(
+    view: views.JobView,
+    around: build.Surroundings,
+    state: driver_state.DriverState,
+    alive: list[records.Pod],
+    now: handoff.Handoff,
+) -> verdicts.Verdict:
+    """A driver that is to go on, or to be followed by another."""
+    driver = _current(view, alive)
+    wanted = changes.revision(view.job)
+    if state.revision != wanted and not rolling.carries(view, driver):
+        beside = handover.possible(view, around, driver)
+        return _renew(view, around, state, alive, f"revision {wanted} takes its place{_changes(view, beside=beside)}")
+    if driver.node in view.cordoned and not now.on and handover.possible(view, around, driver):
+        return _renew(view, around, state, alive, f"node {driver.node} of {driver.name} is cordoned")
+    verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:
         verdict = proving.watch(view, verdict, driver, relieved, now)
@@ -103,11 +118,10 @@ def _renew(
     around: build.Surroundings,
     state: driver_state.DriverState,
     alive: list[records.Pod],
-    wanted: str,
+    why: str,
 ) -> verdicts.Verdict:
-    """Another revision is wanted than the one that runs: beside it if that can be, after it if not."""
+    """Another driver is wanted than the one that runs: beside it if that can be, after it if not."""
     driver = _current(view, alive)
-    why = f"revision {wanted} takes its place{_changes(view)}"
     goes_on = handover.paused(view, state, driver)
     if goes_on is None and handover.possible(view, around, driver):
         goes_on = handover.begin(view, around, state, driver, why)
@@ -118,14 +132,15 @@ def _renew(
     return dataclasses.replace(goes_on, stages=(gone, *goes_on.stages))
 
 
-def _changes(view: views.JobView) -> str:
+def _changes(view: views.JobView, *, beside: bool) -> str:
     """What the new revision asks for, in words, as `sluice plan -f` says it."""
     if view.former is None:
         return ""
     found = [one for one in changes.classify(view.former, view.job.spec) if one.asks >= fields.Asks.SCALE]
     if not found:
         return ": a restart was asked for"
-    return f": {changes.verdict(found, view.job.spec)}: {'; '.join(change.explain() for change in found[:_TOLD])}"
+    asked = changes.verdict(found, view.job.spec, plugged=beside)
+    return f": {asked}: {'; '.join(change.explain() for change in found[:_TOLD])}"
 
 
 def _seen(view: views.JobView, driver: records.Pod) -> driver_state.DriverState:
@@ -140,7 +155,7 @@ def _seen(view: views.JobView, driver: records.Pod) -> driver_state.DriverState:
         attempt=max(state.attempt, leftovers.attempt(driver)),
         pod=driver.name,
         uid=driver.uid if driver.phase == "Running" else state.uid,
-        revision=driver.labels.get(names.REVISION, ""),
+        revision=state.rolled_to or driver.labels.get(names.REVISION, ""),
         restarts=0 if healthy else state.restarts,
         since_s=state.since_s or driver.created_s,
         retry_s=None,

@@ -19,12 +19,13 @@ def watch(
     view: views.JobView, verdict: verdicts.Verdict, new: records.Pod, old: records.Pod | None, now: Handoff
 ) -> verdicts.Verdict:
     """The verdict about the driver that took over, with what is to be said and done because it has just done so."""
-    said = view.said.get(new.name)
+    said = inside.heard(view, new)
     if why := _wrong(said):
         return give_up(view, verdict, now, why)
     if now.phase == handoff.TAKING:
         return _taking(view, verdict, said, old, now)
-    return dataclasses.replace(_proving(view, verdict, said, now), stages=_end(view, old, at_once=True))
+    proving = _proving(view, verdict, said, now)
+    return dataclasses.replace(proving, stages=(*proving.stages, *_end(view, old, at_once=True)))
 
 
 def give_up(view: views.JobView, verdict: verdicts.Verdict, now: Handoff, why: str) -> verdicts.Verdict:
@@ -64,13 +65,13 @@ def _taking(
         return give_up(view, verdict, now, f"{now.pod} has committed nothing {_BEGIN_S:.0f} s after it took over")
     if not first and not late:
         waits = dataclasses.replace(verdict, message=f"{verdict.message}; {now.message}", handoff=now)
-        return dataclasses.replace(waits, stages=_end(view, old), look_again_s=LOOK_S)
+        return dataclasses.replace(waits, stages=(*verdict.stages, *_end(view, old)), look_again_s=LOOK_S)
     now = _measured(now, view.said.get(now.old_pod), first)
     message = f"{now.pod} took over from {now.old_pod}{_in_figures(now)}: {now.why}"
     now = dataclasses.replace(now, phase=handoff.PROVING, since_s=view.now_s, message=message)
     decision = verdicts.Decision(view.now_s, "HandOver", now.pod, f"took over{_in_figures(now)}", now.why)
-    ended = _end(view, old, at_once=True)
-    return dataclasses.replace(verdict, handoff=now, stages=ended, decisions=(decision,), look_again_s=LOOK_S)
+    stages, decisions = (*verdict.stages, *_end(view, old, at_once=True)), (*verdict.decisions, decision)
+    return dataclasses.replace(verdict, handoff=now, stages=stages, decisions=decisions, look_again_s=LOOK_S)
 
 
 def _proving(
@@ -117,7 +118,7 @@ def _in_figures(now: Handoff) -> str:
 
 def _end(view: views.JobView, old: records.Pod | None, *, at_once: bool = False) -> verdicts.Stages:
     """The old driver's pod, once it has nothing left to do."""
-    said = view.said.get(old.name) if old else None
+    said = inside.heard(view, old) if old else None
     stopped = at_once or (said is not None and said.drain == "stopped")
     if old is None or old.deleting or not stopped:
         return ()

@@ -14,13 +14,13 @@ _REMEMBERED = 8
 
 def deletes(view: views.JobView) -> tuple[steps.Step, ...]:
     """The executors to give up."""
-    return tuple(steps.Delete("Pod", pod.namespace, pod.name, pod.uid) for pod, _ in _turned_away(view))
+    return tuple(steps.Delete("Pod", pod.namespace, pod.name, pod.uid) for pod, _ in turned_away(view))
 
 
 def avoided(view: views.JobView) -> list[verdicts.Avoid]:
     """The nodes not to be tried again, with those of this view, the last found last."""
     known = read(view.job.status, view.now_s)
-    new = {node for _, node in _turned_away(view)} - {one.node for one in known}
+    new = {node for _, node in turned_away(view)} - {one.node for one in known}
     return [*known, *(verdicts.Avoid(node, view.now_s) for node in sorted(new))][-_REMEMBERED:]
 
 
@@ -31,7 +31,8 @@ def read(status: Body, now_s: float) -> list[verdicts.Avoid]:
     return [one for one in found if now_s - one.at_s < FORGET_S]
 
 
-def _turned_away(view: views.JobView) -> list[tuple[records.Pod, str]]:
+def turned_away(view: views.JobView) -> list[tuple[records.Pod, str]]:
+    """Executors whose node did not take them, and that node."""
     pods = [pod for pod in view.pods if pod.role == names.EXECUTOR and pod.unschedulable and not pod.deleting]
     places = [(pod, placed.read(pod)) for pod in pods if not pod.gated and not pod.node and not pod.over]
     return [(pod, place.node) for pod, place in places if place and place.node]

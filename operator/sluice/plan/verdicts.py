@@ -38,6 +38,7 @@ class Verdict:
     message: str  # a sentence: what, why, what to do
     driver: driver_state.DriverState
     ready: bool = False
+    moves: bool = False  # it runs while executors come, go or are replaced: Progressing is True
     stuck: bool = False  # a deadline has passed, or only the user can help: Progressing is False
     stages: Stages = ()
     look_again_s: float | None = None

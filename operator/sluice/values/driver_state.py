@@ -32,6 +32,8 @@ class DriverState:
     pod: str = ""
     uid: str = ""  # empty: its pod was not seen yet
     revision: str = ""
+    rolled_to: str = ""  # the revision it was brought to while it ran
+    ordered_s: float | None = None  # when it was last told something about its executors
     restarts: int = 0  # in a row, since it last was healthy for a while
     since_s: float = 0.0
     retry_s: float | None = None  # not before
@@ -46,6 +48,8 @@ class DriverState:
             "restarts": self.restarts,
             "since": timestamp(self.since_s),
             "retryAt": None if self.retry_s is None else timestamp(self.retry_s),
+            "rolledTo": self.rolled_to or None,
+            "orderedAt": None if self.ordered_s is None else timestamp(self.ordered_s),
             "lastFailure": None if self.last_failure is None else _write_failure(self.last_failure),
         }
 
@@ -54,12 +58,14 @@ def read(status: Body) -> DriverState:
     """From a StreamJob's whole status."""
     driver = status.get("driver") or {}
     failed = driver.get("lastFailure")
-    retry = driver.get("retryAt")
+    retry, ordered = driver.get("retryAt"), driver.get("orderedAt")
     return DriverState(
         attempt=driver.get("attempt", 0),
         pod=driver.get("pod", ""),
         uid=driver.get("uid", ""),
         revision=status.get("revision", ""),
+        rolled_to=driver.get("rolledTo") or "",
+        ordered_s=None if ordered is None else seconds(ordered),
         restarts=driver.get("restarts", 0),
         since_s=seconds(driver["since"]) if "since" in driver else 0.0,
         retry_s=None if retry is None else seconds(retry),

@@ -13,6 +13,7 @@ MANAGED = {"app.kubernetes.io/managed-by": "sluice"}  # label of every object th
 DRIVER = "driver"
 EXECUTOR = "executor"
 
+TEMPLATE = "sluice.dev/template"  # label of executors: which template they were made of
 GATE = "sluice.dev/place"  # scheduling gate of an executor that waits for its node
 PLACED = "sluice.dev/placed"  # annotation of an executor: the decision about its place, as JSON
 RESTARTED = "sluice.dev/restarted-at"  # annotation of a StreamJob: a new text is a new revision

@@ -105,6 +105,9 @@ class Lease:
     uid: str
 
 
+CORDON = "node.kubernetes.io/unschedulable"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Taint:
     """What keeps pods off a node."""
@@ -123,3 +126,8 @@ class Node:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     taints: tuple[Taint, ...] = ()  # a cordon is one, too: the API server adds it
     ready: bool = True
+
+    @property
+    def cordoned(self) -> bool:
+        """Whether somebody wants nothing new there, and soon nothing at all."""
+        return any(taint.key == CORDON for taint in self.taints)

@@ -15,11 +15,13 @@ class JobView:
     rival: str  # "namespace/name" of the StreamJob that holds the same checkpoint, or nothing
     lost_nodes: frozenset[str]  # nodes of its pods that are not Ready, or gone
     now_s: float  # since 1970
+    cordoned: frozenset[str] = frozenset()  # nodes of its pods that take no more
     refused: str = ""  # the API server's sentence, if it last refused what the job needs
     said: Mapping[str, reports.Report] = dataclasses.field(default_factory=dict)  # by drivers, by pod
     placing: bool = True  # False: the operator was installed without leave to place
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
     given_up: handoff.GivenUp | None = None  # then `job` is the revision before: the wanted one did not prove itself
+    prepared: bool = False  # then: the ConfigMap of what is wanted is there, so its templates were found good
 
 
 @dataclasses.dataclass(frozen=True)
