@@ -48,6 +48,8 @@ def source(spark: SparkSession, n: int, side: int = 0) -> DataFrame:
     return (
         ticks.option("rate", wanted["rate"])
         .option("most", (IDLE_ROWS if role(n) == "idle" else wanted["most"]) - side)
+        .option("partitions", wanted["partitions"])
+        .option("idle", wanted["idle"])
         .load()
     )
 
@@ -61,6 +63,8 @@ def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
         return rows.groupBy(f.expr(wanted["key"]).alias("key")).agg(f.count("*").alias("n"), f.max("id").alias("id"))
     if kind == "dedup":  # each number four times, a quarter of a second apart: most are doubles of an earlier batch
         return rows.select(f.expr("id div 200 * 50 + id % 50").alias("id")).dropDuplicates(["id"])
+    if kind == "shuffled":
+        return rows.select("id").repartition(1)
     if kind == "join":
         return joined(rows, source(spark, n, 1))
     if kind == "transformWithState":

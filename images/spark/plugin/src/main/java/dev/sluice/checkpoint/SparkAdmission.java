@@ -1,5 +1,6 @@
 package dev.sluice.checkpoint;
 
+import dev.sluice.realtime.EndableScans;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.Collection;
@@ -75,6 +76,9 @@ public final class SparkAdmission implements Admission {
         conf.setConfString(Fence.EPOCH, Long.toString(query.epoch()));
         final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        if (query.spark().isRealTime()) {
+            EndableScans.plan(execution.sparkSessionForStream());
+        }
         SourceNames.write(query.spark().root(), hadoop, Compatibility.sources(execution.analyzedPlan()));
     }
 
