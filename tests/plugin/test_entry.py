@@ -13,6 +13,28 @@ def test_without_an_agent_a_job_runs_and_is_fenced_all_the_same(tmp_path):
     assert [file.name for file in (job.root() / "_sluice" / "epochs").iterdir()] == ["1"]
 
 
+@pytest.mark.parametrize("only_managed", [False, True])
+def test_where_spark_is_not_as_expected_a_driver_stays_plain_and_one_beside_another_ends(
+    only_managed, fake_agent, tmp_path
+):
+    folder = tmp_path / "shadow" / "dev" / "sluice" / "entry"
+    folder.mkdir(parents=True)
+    (folder / "shapes.txt").write_text("org.apache.spark.Elsewhere\n")
+    conf = {"spark.driver.extraClassPath": str(tmp_path / "shadow")}
+    env = {"SLUICE_ONLY_MANAGED": "true"} if only_managed else {}
+    job = drivers.Job(tmp_path / "job", conf=conf, env=env)
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        if only_managed:
+            assert driver.end() == "no ending, exit 1"
+        else:
+            driver.until(lambda: drivers.last_ids(job.root())[1] >= 0)
+    end = "this driver, which would write beside another one, ends" if only_managed else "this job runs as plain Spark"
+    why = f"this Spark 4.3.0 has no org.apache.spark.Elsewhere, which Sluice builds on, so {end}"
+    assert fake_agent.unmanaged == [why]
+    assert why in driver.log.read_text()
+    assert (job.root() / "_sluice").exists() is False
+
+
 @pytest.mark.matrix
 def test_user_code_that_replaces_the_file_manager_is_noticed(fake_agent, tmp_path):
     other = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
