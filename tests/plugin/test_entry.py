@@ -5,6 +5,8 @@ import pytest
 from plugin import drivers
 from plugin.test_drain import at_least
 
+OTHER_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+
 
 def test_without_an_agent_a_job_runs_and_is_fenced_all_the_same(tmp_path):
     job = drivers.Job(tmp_path / "job")
@@ -35,20 +37,30 @@ def test_where_spark_is_not_as_expected_a_driver_stays_plain_and_one_beside_anot
     assert (job.root() / "_sluice").exists() is False
 
 
-@pytest.mark.matrix
-def test_user_code_that_replaces_the_file_manager_is_noticed(fake_agent, tmp_path):
-    other = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    job = drivers.Job(tmp_path / "job", replaced_manager=other)
+def test_user_code_that_replaces_the_file_manager_is_noticed_at_its_queries_start(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", replaced_manager=OTHER_MANAGER, queries=2, roles=("fails", "idle"))
     with drivers.Driver(job, "a", fake_agent.folder):
-        state = fake_agent.wait(lambda state: state["unprotected"], 300)
+        state = fake_agent.wait(lambda state: len(state["unprotected"]) == 2)
+        fake_agent.wait(lambda state: len(state["unprotected"]) == 1)  # until they end
     assert all("does not go through Sluice's file manager" in why for why in state["unprotected"].values())
+
+
+def test_a_query_that_would_pass_by_a_closed_gate_is_not_started(fake_agent, tmp_path):
+    fake_agent.order(gate={"open": False})
+    job = drivers.Job(tmp_path / "job", replaced_manager=OTHER_MANAGER)
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        assert "does not go through Sluice's file manager" in driver.end()
+        said = fake_agent.state
+    (query,) = said["queries"]
+    assert (query["phase"], query["committed"], said["unprotected"]) == ("ended", -1, {})
+    assert "another driver may still run" in query["problem"]
+    assert drivers.ids(job.root() / "offsets") == []
 
 
 @pytest.mark.matrix
 def test_the_users_own_file_manager_stays_in_use_as_the_delegate(fake_agent, tmp_path):
-    own = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     # Hadoop's FileSystem, unlike FileContext as Spark sets it, leaves a checksum beside each file.
-    job = drivers.Job(tmp_path / "job", conf={"spark.sql.streaming.checkpointFileManagerClass": own})
+    job = drivers.Job(tmp_path / "job", conf={"spark.sql.streaming.checkpointFileManagerClass": OTHER_MANAGER})
     with drivers.Driver(job, "a", fake_agent.folder):
         state = fake_agent.wait(at_least(1), 300)
     assert state["unprotected"] == {}

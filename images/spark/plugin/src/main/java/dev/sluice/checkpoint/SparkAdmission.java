@@ -13,12 +13,15 @@ import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata$
 import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.TERMINATED$;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.streaming.StreamingQueryException;
 
 /** Knows Spark's queries: which thread is whose, which one must not start, and what its session must hold before batch one. */
 public final class SparkAdmission implements Admission {
     /** Queries of ours: no user waits for them, no checkpoint of theirs is kept. */
     public static final String WARM_UP = "sluice-warm-up-";
+    private static final String FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass";
     private static final String LOCATION = "spark.sql.streaming.checkpointLocation";
     private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -33,9 +36,33 @@ public final class SparkAdmission implements Admission {
             return null;
         }
         final SparkQuery query = new SparkQuery(execution);
-        final boolean drains = execution instanceof MicroBatchExecution
-                && (query.isRealTime() || !(execution instanceof AsyncProgressTrackingMicroBatchExecution));
-        return drains && query.root().equals(root) ? new Query(query) : null;
+        return drains(execution) && query.root().equals(root) ? new Query(query) : null;
+    }
+
+    private static boolean drains(final StreamExecution execution) {
+        return execution instanceof MicroBatchExecution && (new SparkQuery(execution).isRealTime()
+                || !(execution instanceof AsyncProgressTrackingMicroBatchExecution));
+    }
+
+    @Override
+    public String reasonUnguarded() {
+        final StreamExecution execution = ofThread();
+        if (!drains(execution)) {
+            return "it runs continuously or with asynchronous progress";
+        }
+        final String manager = execution.sparkSession().sessionState().conf().getConfString(FILE_MANAGER, null);
+        return GuardedFileManager.class.getName().equals(manager) ? "" : "its checkpoint does not go through Sluice's file"
+                + " manager, for its session has " + FILE_MANAGER + " " + manager;
+    }
+
+    /** Spark's stop() waits for the stream thread, which is this one; and who waits for the query is to read the sentence. */
+    @Override
+    public Query refuse(final String sentence) {
+        final StreamExecution execution = ofThread();
+        execution.streamDeathCause_$eq(new StreamingQueryException(
+                sentence, new RefusedException(sentence), "STREAM_FAILED", scala.collection.immutable.Map$.MODULE$.empty()));
+        execution.state().set(TERMINATED$.MODULE$);
+        return new Query(new SparkQuery(execution));
     }
 
     @Override
@@ -115,7 +142,10 @@ public final class SparkAdmission implements Admission {
     }
 
     private static StreamExecution ofThread() {
-        final scala.Option<SparkSession> active = SparkSession.getActiveSession();
+        scala.Option<SparkSession> active = SparkSession.getActiveSession();
+        if (!active.isDefined()) {
+            active = SparkSession.getDefaultSession(); // Spark makes the query's session active only after it has started
+        }
         if (!active.isDefined() || !(active.get() instanceof org.apache.spark.sql.classic.SparkSession)) {
             return null;
         }
