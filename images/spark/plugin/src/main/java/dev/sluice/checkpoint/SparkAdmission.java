@@ -102,6 +102,7 @@ public final class SparkAdmission implements Admission {
         conf.setConfString(Fence.ROOT, query.spark().root().toString());
         conf.setConfString(Fence.EPOCH, Long.toString(query.epoch()));
         final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
+        adoptSettings(execution.sparkSessionForStream(), query.spark().root());
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
         if (query.spark().isRealTime()) {
             EndableScans.plan(execution.sparkSessionForStream());
@@ -130,15 +131,19 @@ public final class SparkAdmission implements Admission {
     public static org.apache.spark.sql.classic.SparkSession sessionFor(final SparkQuery waiting) throws IOException {
         final org.apache.spark.sql.classic.SparkSession session =
                 waiting.execution().sparkSessionForStream().cloneSession();
-        final SQLConf conf = session.sessionState().conf();
-        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
-                new OffsetSeqLog(session, new Path(waiting.root(), "offsets").toString(), true).getLatest();
-        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
-            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), conf);
-        }
+        adoptSettings(session, waiting.root());
         final Configuration hadoop = session.sessionState().newHadoopConf();
-        StateFormat.choose(conf, Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
+        StateFormat.choose(session.sessionState().conf(), Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
         return session;
+    }
+
+    /** What the last batch was begun with goes on, whatever the session has now; Spark does the same a little later. */
+    private static void adoptSettings(final org.apache.spark.sql.classic.SparkSession session, final Path root) {
+        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
+                new OffsetSeqLog(session, new Path(root, "offsets").toString(), true).getLatest();
+        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
+            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), session.sessionState().conf());
+        }
     }
 
     private static StreamExecution ofThread() {
