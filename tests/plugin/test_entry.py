@@ -15,7 +15,7 @@ def test_without_an_agent_a_job_runs_and_is_fenced_all_the_same(tmp_path):
     assert [file.name for file in (job.root() / "_sluice" / "epochs").iterdir()] == ["1"]
 
 
-@pytest.mark.parametrize("only_managed", [False, True])
+@pytest.mark.parametrize("only_managed", [True, pytest.param(False, marks=pytest.mark.matrix)])
 def test_where_spark_is_not_as_expected_a_driver_stays_plain_and_one_beside_another_ends(
     only_managed, fake_agent, tmp_path
 ):
@@ -37,6 +37,7 @@ def test_where_spark_is_not_as_expected_a_driver_stays_plain_and_one_beside_anot
     assert (job.root() / "_sluice").exists() is False
 
 
+@pytest.mark.matrix
 def test_user_code_that_replaces_the_file_manager_is_noticed_at_its_queries_start(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", replaced_manager=OTHER_MANAGER, queries=2, roles=("fails", "idle"))
     with drivers.Driver(job, "a", fake_agent.folder):
@@ -80,3 +81,13 @@ def test_an_agent_that_talks_nonsense_is_refused_and_costs_the_job_nothing(fake_
         state = fake_agent.wait(lambda state: "version" in state["refusedOrders"])
         assert state["refusedOrders"] == "the agent's answer has version '2', this plugin reads 1"
         fake_agent.wait(at_least(max(query["committed"] for query in state["queries"]) + 3))
+
+
+def test_the_users_own_plugin_and_extension_go_on_working_beside_ours(fake_agent, tmp_path):
+    own = "dev.sluice.testing.UsersOwn"
+    conf = {"spark.plugins": f"{own},{drivers.PLUGIN['spark.plugins']}", "spark.sql.extensions": own}
+    job = drivers.Job(tmp_path / "job", state="aggregation", key="users_own() + id % 20", conf=conf)
+    with drivers.Driver(job, "a", fake_agent.folder):
+        state = fake_agent.wait(at_least(1), 300)
+    assert state["queries"][0]["epoch"] == 1
+    assert {row[0] for call in drivers.calls(job.out) for row in call["rows"]} <= set(range(1000, 1020))
