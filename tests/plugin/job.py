@@ -41,9 +41,13 @@ def source(spark: SparkSession, n: int, side: int = 0) -> DataFrame:
         return reader.json(wanted["input"])
     if kind == "kafka":
         reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", wanted["kafka"])
-        lines = reader.option("subscribe", f"{wanted['topic']}-in").option("startingOffsets", "earliest").load()
+        lines = reader.option("subscribe", f"{wanted['topic']}-in").option("startingOffsets", "earliest")
+        if wanted["most_a_batch"]:
+            lines = lines.option("maxOffsetsPerTrigger", wanted["most_a_batch"])
         parts = f.split(f.col("value").cast("string"), ",")
-        return lines.select(parts[0].cast("long").alias("id"), f.timestamp_millis(parts[1].cast("long")).alias("time"))
+        return lines.load().select(
+            parts[0].cast("long").alias("id"), f.timestamp_millis(parts[1].cast("long")).alias("time")
+        )
     ticks = spark.readStream.format("dev.sluice.testing.TickSource").option("t0", wanted["t0_ms"])
     return (
         ticks.option("rate", wanted["rate"])
@@ -52,6 +56,12 @@ def source(spark: SparkSession, n: int, side: int = 0) -> DataFrame:
         .option("idle", wanted["idle"])
         .load()
     )
+
+
+def slow(id_: int) -> int:
+    """A function of the user's that takes a millisecond a row."""
+    time.sleep(0.001)
+    return id_
 
 
 def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
@@ -63,14 +73,20 @@ def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
         return rows.groupBy(f.expr(wanted["key"]).alias("key")).agg(f.count("*").alias("n"), f.max("id").alias("id"))
     if kind == "dedup":  # each number four times, a quarter of a second apart: most are doubles of an earlier batch
         return rows.select(f.expr("id div 200 * 50 + id % 50").alias("id")).dropDuplicates(["id"])
-    if kind == "shuffled":
-        return rows.select("id").repartition(1)
     if kind == "join":
         return joined(rows, source(spark, n, 1))
     if kind == "transformWithState":
         java = spark.sparkContext._jvm.dev.sluice.testing.RowCounter  # noqa: SLF001  # Python's needs pandas
         return DataFrame(java.count(rows._jdf, mode()), spark)  # noqa: SLF001
-    return rows.select("id")
+    return stateless(rows.select("id"))
+
+
+def stateless(ids: DataFrame) -> DataFrame:
+    """The same rows: as they are, through a function of the user's, or all to one partition."""
+    kind = wanted["state"]
+    if kind == "udf":
+        return ids.select(f.udf(slow, "long")("id").alias("id"))
+    return ids.repartition(1) if kind == "shuffled" else ids
 
 
 def windows(rows: DataFrame) -> DataFrame:
