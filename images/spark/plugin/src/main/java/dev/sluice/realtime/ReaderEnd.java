@@ -5,12 +5,12 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether the driver wants this executor's Real-Time readers to end their batch. Who never reads in Real-Time Mode never asks. */
+/** Whether the driver wants this executor's Real-Time readers to end their batch. Who has no such reader never asks. */
 public final class ReaderEnd {
     private static final long ASK_MS = 25;
     private static final long PAUSE_MS = 500;
     private static final Logger LOG = LoggerFactory.getLogger(ReaderEnd.class);
-    /** Found statically: Spark makes a reader from bytes, so nothing can be handed to it. Tasks' threads read what another set. */
+    /** Found statically, by tasks' threads: Spark makes a reader from bytes, so nothing can be handed to it. */
     private static volatile ReaderEnd current;
 
     private final PluginContext context;
@@ -57,8 +57,8 @@ public final class ReaderEnd {
     }
 
     /**
-     * Tasks of several threads come here at once. The first asks by itself: a drain waits only for executors that have asked, so
-     * no row may leave a reader of which the driver does not know.
+     * Tasks of several threads come here at once. The first asks by itself: a drain waits only for executors that have asked,
+     * so no row may leave a reader of which the driver does not know.
      */
     private synchronized void start() {
         if (asking == null) {

@@ -43,7 +43,8 @@ final class TickReader implements SupportsRealTimeRead<InternalRow> {
     @Override
     public RecordStatus nextWithTimeout(final Long timeoutMs) {
         final long deadlineMs = System.currentTimeMillis() + timeoutMs;
-        while (part.partition() == part.clock().idle() || next >= part.clock().most() || System.currentTimeMillis() < part.clock().dueMs(next)) {
+        while (part.partition() == part.clock().idle() || next >= part.clock().most()
+                || System.currentTimeMillis() < part.clock().dueMs(next)) {
             if (System.currentTimeMillis() >= deadlineMs) {
                 return RecordStatus.newStatusWithoutArrivalTime(false);
             }
