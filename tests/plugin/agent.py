@@ -20,6 +20,7 @@ class FakeAgent:
         self.folder = folder
         self.batches: list[Document] = []
         self.states: list[tuple[float, Document]] = []
+        self.unmanaged: list[str] = []
         self._orders: Document = {"version": 1, "serial": 1, "gate": {"open": True}}
         self._news = threading.Condition()
         self._token = secrets.token_hex(16)
@@ -66,6 +67,8 @@ class FakeAgent:
         with self._news:
             if "batch" in said:
                 self.batches.append(said["batch"])
+            if "unmanaged" in said:
+                self.unmanaged.append(said["unmanaged"])
             if "state" in said and said["state"]["number"] > self._newest(said["state"]["application"]):
                 self.states.append((time.time(), said["state"]))
             self._news.notify_all()

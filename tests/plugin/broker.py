@@ -114,8 +114,10 @@ def _until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
     deadline_s = time.monotonic() + _PATIENCE_S
     while True:
         try:
+            # Asked first, for the client leaves its sockets open where nobody listens yet.
+            socket.create_connection(("127.0.0.1", port)).close()
             admin.KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}").close()
-        except errors.KafkaError as why:
+        except (OSError, errors.KafkaError) as why:
             if time.monotonic() > deadline_s or server.poll() is not None:
                 raise trouble.Trouble(f"the Kafka of the tests does not answer: {why}") from why
             time.sleep(0.2)

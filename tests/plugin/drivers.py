@@ -45,7 +45,11 @@ class Job:
     row_ms: int = 0
     rate: int = 200
     most: int = 2**60
+    most_a_batch: int = 0
+    partitions: int = 2
+    idle: int = -1
     conf: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     replaced_manager: str = ""
     t0_ms: int = dataclasses.field(default_factory=lambda: int(time.time() * 1000))
 
@@ -103,6 +107,7 @@ class Driver(Running):
         env["PYSPARK_SUBMIT_ARGS"] = _submit(
             job.out / f"{who}.properties", {**_CONF, "spark.jars": jars, **plugin, **job.conf}
         )
+        env |= job.env
         if agent_dir is not None:
             env["SLUICE_AGENT_DIR"] = str(agent_dir)
         program = str(pathlib.Path(__file__).with_name("job.py"))
@@ -187,9 +192,11 @@ def calls(out: pathlib.Path, query: int = 0) -> list[dict[str, Any]]:
 def sink_rows(job: Job, query: int = 0) -> Rows:
     """What arrived at a job's sink."""
     if job.sink == "foreachBatch":
-        return count([row[0] for call in calls(job.out, query) for row in call["rows"]])
+        return count([row[0] for call in calls(job.out, query) for row in call["rows"]], job.partitions)
     if job.sink == "lines":
-        return count([int(n) for file in job.out.glob(f"lines{query}-*") for n in file.read_text().split()])
+        return count(
+            [int(n) for file in job.out.glob(f"lines{query}-*") for n in file.read_text().split()], job.partitions
+        )
     referred = set()
     for log in (job.out / f"files{query}" / "_spark_metadata").glob("[0-9]*"):
         referred |= {json.loads(line)["path"] for line in log.read_text().splitlines() if line.startswith("{")}

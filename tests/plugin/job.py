@@ -41,15 +41,27 @@ def source(spark: SparkSession, n: int, side: int = 0) -> DataFrame:
         return reader.json(wanted["input"])
     if kind == "kafka":
         reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", wanted["kafka"])
-        lines = reader.option("subscribe", f"{wanted['topic']}-in").option("startingOffsets", "earliest").load()
+        lines = reader.option("subscribe", f"{wanted['topic']}-in").option("startingOffsets", "earliest")
+        if wanted["most_a_batch"]:
+            lines = lines.option("maxOffsetsPerTrigger", wanted["most_a_batch"])
         parts = f.split(f.col("value").cast("string"), ",")
-        return lines.select(parts[0].cast("long").alias("id"), f.timestamp_millis(parts[1].cast("long")).alias("time"))
+        return lines.load().select(
+            parts[0].cast("long").alias("id"), f.timestamp_millis(parts[1].cast("long")).alias("time")
+        )
     ticks = spark.readStream.format("dev.sluice.testing.TickSource").option("t0", wanted["t0_ms"])
     return (
         ticks.option("rate", wanted["rate"])
         .option("most", (IDLE_ROWS if role(n) == "idle" else wanted["most"]) - side)
+        .option("partitions", wanted["partitions"])
+        .option("idle", wanted["idle"])
         .load()
     )
+
+
+def slow(id_: int) -> int:
+    """A function of the user's that takes a millisecond a row."""
+    time.sleep(0.001)
+    return id_
 
 
 def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
@@ -66,7 +78,15 @@ def stateful(spark: SparkSession, rows: DataFrame, n: int) -> DataFrame:
     if kind == "transformWithState":
         java = spark.sparkContext._jvm.dev.sluice.testing.RowCounter  # noqa: SLF001  # Python's needs pandas
         return DataFrame(java.count(rows._jdf, mode()), spark)  # noqa: SLF001
-    return rows.select("id")
+    return stateless(rows.select("id"))
+
+
+def stateless(ids: DataFrame) -> DataFrame:
+    """The same rows: as they are, through a function of the user's, or all to one partition."""
+    kind = wanted["state"]
+    if kind == "udf":
+        return ids.select(f.udf(slow, "long")("id").alias("id"))
+    return ids.repartition(1) if kind == "shuffled" else ids
 
 
 def windows(rows: DataFrame) -> DataFrame:

@@ -152,8 +152,8 @@ def test_a_real_time_query_that_was_parked_for_long_stops_as_cleanly(fake_agent,
     assert_at_rest(job)
 
 
-def test_a_real_time_batch_is_ended_by_its_clock(fake_agent, tmp_path):
-    job = drivers.Job(tmp_path / "job", sink="lines", master="local[4]", real_time="15 seconds")
+def test_a_real_time_batch_is_ended_though_one_of_its_partitions_has_no_rows(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", sink="lines", master="local[4]", real_time="60 seconds", idle=1)
     for who in "ab":
         with drivers.Driver(job, who, fake_agent.folder) as driver:
             got = drivers.sink_rows(job).got
@@ -168,3 +168,25 @@ def test_a_real_time_batch_is_ended_by_its_clock(fake_agent, tmp_path):
     rows = drivers.sink_rows(job)
     assert (rows.missing, rows.repeated) == (0, 0)
     assert dataclasses.astuple(rows)[0] > 600
+
+
+@pytest.mark.matrix
+def test_a_real_time_query_drains_though_an_executor_reads_nothing(fake_agent, tmp_path):
+    # One slot each: one executor reads, one has only the shuffle's end and the sink, one has nothing to do.
+    cluster = {"master": "local-cluster[3,1,1024]", "partitions": 1, "state": "shuffled"}
+    job = drivers.Job(tmp_path / "job", sink="lines", real_time="15 seconds", **cluster)
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        driver.until(lambda: drivers.sink_rows(job).got > 300, 300)
+        began_s = time.monotonic()
+        fake_agent.order(drain={"id": "a", "timeoutMs": 10_000, "stop": False})
+        state = fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "timed-out"))
+        print(f"{state['drain']} after {time.monotonic() - began_s:.1f} s")
+        assert state["drain"]["state"] == "quiet", state["drain"]
+        fake_agent.order(drain=None)
+        got = drivers.sink_rows(job).got
+        driver.until(lambda: drivers.sink_rows(job).got > got + 300, 60)
+        fake_agent.order(drain={"id": "b", "timeoutMs": 10_000, "stop": True})
+        assert driver.end() == "ended"
+    assert_at_rest(job)
+    rows = drivers.sink_rows(job)
+    assert (rows.missing, rows.repeated) == (0, 0)

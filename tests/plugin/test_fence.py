@@ -21,6 +21,17 @@ def files(folder: pathlib.Path) -> dict[str, str]:
     return found
 
 
+def test_a_driver_begins_no_batch_after_a_higher_epoch(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job")
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        fake_agent.wait(at_least(1))
+        higher = job.root() / "_sluice" / "epochs" / "99"
+        higher.touch()
+        assert "epoch 99 has taken the checkpoint" in driver.end()
+    late = [file for file in job.root().rglob("*") if file.stat().st_mtime_ns > higher.stat().st_mtime_ns]
+    assert [file for file in late if file.is_file() and file.suffix not in (".crc", ".tmp")] == []
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,2,1024]"])
 def test_a_frozen_driver_and_its_executors_change_nothing_after_a_higher_epoch(master, fake_agent, tmp_path):

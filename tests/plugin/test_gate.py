@@ -13,6 +13,18 @@ def at_gate(state: agent.Document) -> bool:
     return bool(state["queries"]) and all(query["phase"] == "gate" for query in state["queries"])
 
 
+def test_a_driver_waits_at_a_closed_gate_and_starts_with_the_epoch_it_is_given(fake_agent, tmp_path):
+    fake_agent.order(gate={"open": False})
+    job = drivers.Job(tmp_path / "job")
+    with drivers.Driver(job, "a", fake_agent.folder) as driver:
+        fake_agent.wait(at_gate)
+        driver.until((job.out / "a.started").exists)
+        assert drivers.ids(job.root() / "offsets") == []
+        fake_agent.order(gate={"open": True, "epoch": 7})
+        state = fake_agent.wait(at_least(0))
+    assert [query["epoch"] for query in state["queries"]] == [7]
+
+
 @pytest.mark.matrix
 def test_the_old_driver_commits_on_while_the_new_one_waits_warm_and_nothing_is_lost_between(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
@@ -73,6 +85,25 @@ def test_a_query_that_no_restart_would_find_again_is_refused_before_its_first_ba
     named = dataclasses.replace(job, out=tmp_path / "named", named=True)
     with drivers.Driver(named, "a", fake_agent.folder) as driver:
         driver.until(lambda: drivers.sink_rows(named).got > 0, 300)
+
+
+STATE = "spark.sql.streaming.stateStore"
+ROCKSDB = {f"{STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"}
+
+
+@pytest.mark.matrix
+def test_a_checkpoint_goes_on_in_the_state_format_it_has(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", state="aggregation", conf={**ROCKSDB, f"{STATE}.checkpointFormatVersion": "1"})
+    last = -1
+    for who, conf in (("before", job.conf), ("now", ROCKSDB)):
+        with drivers.Driver(dataclasses.replace(job, conf=conf), who, fake_agent.folder) as driver:
+            fake_agent.wait(at_least(last + 2), 300)
+            fake_agent.order(drain={"id": who, "timeoutMs": 30_000, "stop": True})
+            assert driver.end() == "ended"
+        fake_agent.order(drain=None)
+        last = drivers.last_ids(job.root())[1]
+    commits = [(job.root() / "commits" / str(batch)).read_text() for batch in range(last + 1)]
+    assert {text.split()[0] for text in commits} == {"v1"}
 
 
 @pytest.mark.matrix

@@ -2,8 +2,52 @@
 
 import pytest
 
-from plugin import drivers
+from house import stages
+from plugin import agent, broker, drivers, feeds
 from plugin.test_drain import at_least
+
+
+def measured(job: drivers.Job, fake: agent.FakeAgent) -> list[agent.Document]:
+    """The batches with rows among a job's first ones."""
+    with drivers.Driver(job, "a", fake.folder):
+        fake.wait(at_least(6), 300)
+    return [batch for batch in fake.batches if batch["rows"] > 0]
+
+
+def test_time_in_the_users_python_is_told_and_each_task_is_counted_once(fake_agent, tmp_path):
+    for batch in measured(drivers.Job(tmp_path / "job", state="udf", sink="noop"), fake_agent):
+        (work,) = batch["executors"].values()
+        assert batch["rows"] <= work["pythonMs"] <= work["runMs"] + 2
+        assert sum(count for _, count in work["taskMs"]) == work["tasks"] == 2
+        assert batch["shuffledBytesComplete"] is True
+
+
+@pytest.mark.matrix
+def test_how_far_the_watermark_is_behind_is_told(fake_agent, tmp_path):
+    batches = measured(drivers.Job(tmp_path / "job", state="aggregation", sink="file"), fake_agent)
+    assert all(2.0 <= batch["watermarkDelayMs"] / 1000 < 30 for batch in batches[2:])
+
+
+@pytest.mark.matrix
+def test_records_that_wait_in_kafka_are_the_lag(fake_agent, tmp_path):
+    stages.run("Kafka", [stages.Stage("Kafka", broker.make, kept=broker.made)])
+    with broker.serving(tmp_path / "kafka") as servers:
+        job = drivers.Job(tmp_path / "job", source="kafka", kafka=servers, topic="lag", most_a_batch=10)
+        with feeds.feeding(job):
+            batches = measured(job, fake_agent)
+    lags = [batch["sources"][0]["lag"] for batch in batches]
+    # Each batch takes ten, and more than ten come meanwhile.
+    assert 0 < lags[1] < lags[-1]
+
+
+@pytest.mark.matrix
+def test_a_real_time_batch_says_that_its_pairs_are_not_known(fake_agent, tmp_path):
+    cluster = {"master": "local[4]", "partitions": 1, "state": "shuffled", "real_time": "5 seconds"}
+    job = drivers.Job(tmp_path / "job", sink="lines", **cluster)
+    with drivers.Driver(job, "a", fake_agent.folder):
+        fake_agent.wait(at_least(1), 300)
+    batches = [batch for batch in fake_agent.batches if batch["rows"] > 0]
+    assert {batch["shuffledBytesComplete"] for batch in batches} == {False}
 
 
 @pytest.mark.matrix

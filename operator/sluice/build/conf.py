@@ -90,7 +90,6 @@ def _defaults(spec: Spec, split: memory.Split) -> dict[str, str]:
         "spark.executor.failuresValidityInterval": "1h",
         "spark.executor.maxNumFailures": str(max(30, 10 * spec.executors.count)),
         "spark.kubernetes.executor.terminationGracePeriodSeconds": "60",
-        f"{_STATE}.checkpointFormatVersion": "2",  # names no file twice, so a late writer harms nothing
         f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         f"{_STATE}.rocksdb.boundedMemoryUsage": "true",  # RocksDB's memory is the overhead's: it must not eat all of it
         f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",

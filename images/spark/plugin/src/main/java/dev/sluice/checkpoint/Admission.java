@@ -12,6 +12,15 @@ public interface Admission {
      * @return null when the query is none of ours (a warm-up), or this is no stream thread */
     Query recognise(Path root);
 
+    /** Why the query of this stream thread, which has just started, will never come to its gate.
+     * @return the end of a sentence, empty when it will come */
+    String reasonUnguarded();
+
+    /** Ends the query of this stream thread before its first batch, as failed.
+     * @param sentence why, for its user
+     * @return the query */
+    Query refuse(String sentence);
+
     /** Lets a query come to its gate.
      * @param query which
      * @param conf Hadoop's settings

@@ -49,6 +49,18 @@ public final class Gate {
         }
     }
 
+    /** For a query that would not wait at the gate: waits until somebody has said whether it is open.
+     * @return whether the query may start
+     * @throws InterruptedException when its thread is told to end */
+    boolean isOpenOnceHeard() throws InterruptedException {
+        synchronized (lock) {
+            while (!heard && !isOpen()) {
+                lock.wait(LOOK_MS);
+            }
+            return isOpen();
+        }
+    }
+
     /** The stream thread waits here; a query stopped meanwhile leaves by the interrupt Spark expects. */
     void await(final Query query, final Drain drain) throws InterruptedException {
         synchronized (lock) {

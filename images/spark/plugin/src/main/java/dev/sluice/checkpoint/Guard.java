@@ -3,6 +3,8 @@ package dev.sluice.checkpoint;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -22,6 +24,7 @@ public final class Guard {
     private final Admission admission;
     private final Runnable changed;
     private final List<Query> queries = new CopyOnWriteArrayList<>();
+    private final Map<String, String> unprotected = new ConcurrentSkipListMap<>();
 
     /**
      * A keeper; {@link #install} makes it the driver's.
@@ -46,6 +49,7 @@ public final class Guard {
     public void uninstall() {
         current = null;
         queries.clear();
+        unprotected.clear();
     }
 
     /** The keeper of this driver.
@@ -70,6 +74,45 @@ public final class Guard {
      * @return a view */
     public Collection<Query> queries() {
         return queries;
+    }
+
+    /** The queries that run without gate, drain and fence, until they end.
+     * @return why, by their ids */
+    public Map<String, String> unprotected() {
+        return unprotected;
+    }
+
+    /** A query starts, in this stream thread. One that would pass by a closed gate is ended: another driver may be writing. */
+    void arrived(final String id) {
+        final String why = admission.reasonUnguarded();
+        if (why.isEmpty()) {
+            return;
+        }
+        try {
+            if (gate.isOpenOnceHeard()) {
+                unprotected.put(id, "query " + id + " runs without gate, drain and fence: " + why);
+            } else {
+                refuse("another driver may still run, and query " + id + " would not wait for its end, so it is not started: "
+                        + why);
+            }
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt(); // Spark's own code comes next in this thread, and ends it
+        }
+        changed.run();
+    }
+
+    private void refuse(final String sentence) {
+        final Query query = admission.refuse(sentence);
+        query.problem(sentence);
+        queries.removeIf(old -> !old.spark().isActive());
+        queries.add(query);
+    }
+
+    /** A query has ended. */
+    void left(final String id) {
+        if (unprotected.remove(id) != null) {
+            changed.run();
+        }
     }
 
     /** The stream thread looks at {@code offsets/} for the first time: refused, held, then fenced and let through. */
@@ -104,7 +147,7 @@ public final class Guard {
         final Epochs epochs = new Epochs(query.spark().root(), conf);
         gate.take(query, epochs);
         if (!epochs.isExclusive()) {
-            query.problem("a second writer to " + query.spark().root() + " cannot be excluded: its store has no exclusive"
+            query.caveat("a second writer to " + query.spark().root() + " cannot be excluded: its store has no exclusive"
                     + " create that Sluice knows (it knows POSIX file systems and S3A)");
         }
         final Ids ids = Ids.read(query.spark().root(), conf);

@@ -73,7 +73,8 @@ public final class Query {
     /** Real-Time Mode: the batch that was cut short, and whether it is committed. */
     volatile long lastWithRows = NONE;
     volatile boolean emptied;
-    volatile String problem = "";
+    private volatile String problem = "";
+    private volatile String caveat = "";
 
     /**
      * A query that has come to its gate.
@@ -137,13 +138,19 @@ public final class Query {
         warm = true;
     }
 
-    /** Why it was refused, or what of its safety is missing.
+    /** Why it was refused or failed; while it lives, what of its safety is missing.
      * @return one sentence, empty when all is well */
     public String problem() {
-        return problem;
+        return phase() == Phase.ENDED ? problem : caveat;
     }
 
-    /** Says what is wrong.
+    /** Says what of its safety is missing: it runs all the same.
+     * @param sentence for a person */
+    void caveat(final String sentence) {
+        caveat = sentence;
+    }
+
+    /** Says why it ends.
      * @param sentence for a person */
     public void problem(final String sentence) {
         problem = sentence;

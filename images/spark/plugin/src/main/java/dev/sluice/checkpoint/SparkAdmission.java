@@ -1,5 +1,6 @@
 package dev.sluice.checkpoint;
 
+import dev.sluice.realtime.EndableScans;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.Collection;
@@ -12,12 +13,15 @@ import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata$
 import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.TERMINATED$;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.streaming.StreamingQueryException;
 
 /** Knows Spark's queries: which thread is whose, which one must not start, and what its session must hold before batch one. */
 public final class SparkAdmission implements Admission {
     /** Queries of ours: no user waits for them, no checkpoint of theirs is kept. */
     public static final String WARM_UP = "sluice-warm-up-";
+    private static final String FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass";
     private static final String LOCATION = "spark.sql.streaming.checkpointLocation";
     private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -32,9 +36,33 @@ public final class SparkAdmission implements Admission {
             return null;
         }
         final SparkQuery query = new SparkQuery(execution);
-        final boolean drains = execution instanceof MicroBatchExecution
-                && (query.isRealTime() || !(execution instanceof AsyncProgressTrackingMicroBatchExecution));
-        return drains && query.root().equals(root) ? new Query(query) : null;
+        return drains(execution) && query.root().equals(root) ? new Query(query) : null;
+    }
+
+    private static boolean drains(final StreamExecution execution) {
+        return execution instanceof MicroBatchExecution && (new SparkQuery(execution).isRealTime()
+                || !(execution instanceof AsyncProgressTrackingMicroBatchExecution));
+    }
+
+    @Override
+    public String reasonUnguarded() {
+        final StreamExecution execution = ofThread();
+        if (!drains(execution)) {
+            return "it runs continuously or with asynchronous progress";
+        }
+        final String manager = execution.sparkSession().sessionState().conf().getConfString(FILE_MANAGER, null);
+        return GuardedFileManager.class.getName().equals(manager) ? "" : "its checkpoint does not go through Sluice's file"
+                + " manager, for its session has " + FILE_MANAGER + " " + manager;
+    }
+
+    /** Spark's stop() waits for the stream thread, which is this one; and who waits for the query is to read the sentence. */
+    @Override
+    public Query refuse(final String sentence) {
+        final StreamExecution execution = ofThread();
+        execution.streamDeathCause_$eq(new StreamingQueryException(
+                sentence, new RefusedException(sentence), "STREAM_FAILED", scala.collection.immutable.Map$.MODULE$.empty()));
+        execution.state().set(TERMINATED$.MODULE$);
+        return new Query(new SparkQuery(execution));
     }
 
     @Override
@@ -74,7 +102,11 @@ public final class SparkAdmission implements Admission {
         conf.setConfString(Fence.ROOT, query.spark().root().toString());
         conf.setConfString(Fence.EPOCH, Long.toString(query.epoch()));
         final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
+        adoptSettings(execution.sparkSessionForStream(), query.spark().root());
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        if (query.spark().isRealTime()) {
+            EndableScans.plan(execution.sparkSessionForStream());
+        }
         SourceNames.write(query.spark().root(), hadoop, Compatibility.sources(execution.analyzedPlan()));
     }
 
@@ -99,19 +131,26 @@ public final class SparkAdmission implements Admission {
     public static org.apache.spark.sql.classic.SparkSession sessionFor(final SparkQuery waiting) throws IOException {
         final org.apache.spark.sql.classic.SparkSession session =
                 waiting.execution().sparkSessionForStream().cloneSession();
-        final SQLConf conf = session.sessionState().conf();
-        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
-                new OffsetSeqLog(session, new Path(waiting.root(), "offsets").toString(), true).getLatest();
-        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
-            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), conf);
-        }
+        adoptSettings(session, waiting.root());
         final Configuration hadoop = session.sessionState().newHadoopConf();
-        StateFormat.choose(conf, Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
+        StateFormat.choose(session.sessionState().conf(), Ids.read(waiting.root(), hadoop), waiting.root(), hadoop);
         return session;
     }
 
+    /** What the last batch was begun with goes on, whatever the session has now; Spark does the same a little later. */
+    private static void adoptSettings(final org.apache.spark.sql.classic.SparkSession session, final Path root) {
+        final scala.Option<scala.Tuple2<Object, OffsetSeqBase>> last =
+                new OffsetSeqLog(session, new Path(root, "offsets").toString(), true).getLatest();
+        if (last.isDefined() && last.get()._2().metadataOpt().isDefined()) {
+            OffsetSeqMetadata$.MODULE$.setSessionConf(last.get()._2().metadataOpt().get(), session.sessionState().conf());
+        }
+    }
+
     private static StreamExecution ofThread() {
-        final scala.Option<SparkSession> active = SparkSession.getActiveSession();
+        scala.Option<SparkSession> active = SparkSession.getActiveSession();
+        if (!active.isDefined()) {
+            active = SparkSession.getDefaultSession(); // Spark makes the query's session active only after it has started
+        }
         if (!active.isDefined() || !(active.get() instanceof org.apache.spark.sql.classic.SparkSession)) {
             return null;
         }

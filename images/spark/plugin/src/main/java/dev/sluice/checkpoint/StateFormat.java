@@ -27,7 +27,8 @@ final class StateFormat {
         }
         if (ids.commits() != Query.NONE) {
             conf.setConfString(VERSION, Integer.toString(versionOf(root, ids.commits(), hadoop)));
-        } else if (ids.offsets() == Query.NONE) {
+        } else {
+            // Also where a batch was begun and never committed: its state files are nobody's.
             if (!conf.contains(PROVIDER)) {
                 conf.setConfString(PROVIDER, ROCKSDB);
                 setIfMissing(conf, CHANGELOG, "true");

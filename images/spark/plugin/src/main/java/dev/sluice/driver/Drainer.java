@@ -4,6 +4,7 @@ import dev.sluice.checkpoint.Drain;
 import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.Query;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -95,10 +96,11 @@ public final class Drainer {
 
     private void run(final Orders.Drain drain) {
         try {
-            toQuiet(drain.timeoutMs(), () -> false);
+            final long deadlineNs = in(drain.timeoutMs());
+            toQuiet(deadlineNs, () -> false);
             say("quiet", "");
             if (drain.stop()) {
-                stop(drain.timeoutMs());
+                stop(deadlineNs);
                 say("stopped", "");
             }
         } catch (final TimeoutException e) {
@@ -116,30 +118,38 @@ public final class Drainer {
         synchronized (this) {
             end();
         }
-        toQuiet(timeoutMs, isHopeless);
+        final long deadlineNs = in(timeoutMs);
+        toQuiet(deadlineNs, isHopeless);
         say("quiet", "");
-        stop(timeoutMs);
+        stop(deadlineNs);
         say("stopped", "");
     }
 
-    private void toQuiet(final long timeoutMs, final BooleanSupplier isHopeless)
+    /** One for all parts of a drain: the pod's grace period knows one time-out. */
+    private static long in(final long timeoutMs) {
+        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    }
+
+    private static long leftMs(final long deadlineNs) {
+        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime()));
+    }
+
+    private void toQuiet(final long deadlineNs, final BooleanSupplier isHopeless)
             throws TimeoutException, InterruptedException {
-        final long deadlineNs = System.nanoTime() + timeoutMs * 1_000_000;
         say("draining", "");
         final Drain drain = guard.drain();
         drain.ask();
         if (guard.queries().stream().anyMatch(query -> query.spark().isRealTime() && query.spark().isActive())) {
-            sources.close(timeoutMs);
+            sources.close(leftMs(deadlineNs));
             drain.closeSources();
         }
-        drain.awaitQuiet(Math.max(0, (deadlineNs - System.nanoTime()) / 1_000_000), isHopeless);
+        drain.awaitQuiet(leftMs(deadlineNs), isHopeless);
     }
 
     /** An interrupt inside a source or sink gets lost or does harm: so only where the thread is known to wait. */
-    private void stop(final long timeoutMs) throws InterruptedException {
-        final long deadlineNs = System.nanoTime() + timeoutMs * 1_000_000;
+    private void stop(final long deadlineNs) throws InterruptedException {
         final List<Query> queries = List.copyOf(guard.queries());
-        while (!queries.stream().allMatch(Drainer::mayStop) && System.nanoTime() < deadlineNs) {
+        while (!queries.stream().allMatch(Drainer::mayStop) && leftMs(deadlineNs) > 0) {
             Thread.sleep(LOOK_MS);
         }
         for (final Query query : queries) {

@@ -34,6 +34,7 @@ final class Fleet {
         leaving.retainAll(decommission);
         for (final String executor : decommission) {
             if (client.isExecutorActive(executor) && leaving.add(executor)) {
+                // Spark's target stays: the total is absolute, and the same orders have set it to what is to be left.
                 final boolean goes = client.decommissionExecutor(
                         executor, new ExecutorDecommissionInfo("ordered by Sluice", scala.Option.empty()), false, false);
                 LOG.info("Sluice: executor {} {}", executor, goes ? "is sent away" : "could not be sent away");

@@ -1,6 +1,7 @@
 package dev.sluice.driver;
 
 import dev.sluice.agent.Agent;
+import dev.sluice.checkpoint.Arrivals;
 import dev.sluice.checkpoint.Gate;
 import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.GuardedFileManager;
@@ -46,15 +47,13 @@ public final class ManagedDriver implements DriverPlugin {
         final Desertion desertion = new Desertion(() -> executors(spark).size(), System::nanoTime);
         shutdown = new Shutdown(drainer, desertion, conversation::sayNow);
         final Measures measures = new Measures(conversation::batch);
-        final Proof proof = new Proof(guard, state, this::changed);
         guard.install();
         spark.addSparkListener(new BatchListener(measures));
-        spark.addSparkListener(proof);
         spark.addSparkListener(new Endings(guard, this::changed));
         shutdown.install();
         conversation.start();
         // Last: until here a failure leaves a driver that never heard of us.
-        Settings.set(spark.conf(), GuardedFileManager.class.getName());
+        Settings.set(spark.conf(), GuardedFileManager.class.getName(), Arrivals.class.getName());
         return Map.of();
     }
 

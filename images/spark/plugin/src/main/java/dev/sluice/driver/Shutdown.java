@@ -14,6 +14,8 @@ final class Shutdown {
     /** Spark registers at Hadoop's file systems + 30; higher runs earlier. */
     private static final int BEFORE_SPARK = 10 + 30 + 20;
     private static final long DEFAULT_MS = 60_000;
+    /** By so much the pod's grace period is longer. */
+    private static final long STOPPING_MS = 20_000;
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
     private final Drainer drainer;
@@ -28,7 +30,7 @@ final class Shutdown {
     }
 
     void install() {
-        ShutdownHookManager.get().addShutdownHook(hook, BEFORE_SPARK, 2 * timeoutMs(), TimeUnit.MILLISECONDS);
+        ShutdownHookManager.get().addShutdownHook(hook, BEFORE_SPARK, timeoutMs() + STOPPING_MS, TimeUnit.MILLISECONDS);
     }
 
     void uninstall() {

@@ -1,22 +1,24 @@
 package dev.sluice.driver;
 
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Ends the running batch of Real-Time queries early: executors ask whether their readers' clocks are to run ahead
- * ({@code executor.ReaderClock}), and by asking again say that they do.
+ * Ends the running batch of Real-Time queries early: executors that read ask whether they are to give no more rows
+ * ({@code realtime.ReaderEnd}), and by asking again say that they give none. An executor that never asked has no reader; its
+ * first one asks before its first row, so it needs no waiting for.
  */
 public final class SourceEnd {
-    private static final String ASKS = "reader-clock ";
+    private static final String ASKS = "reader-end ";
 
     private final Object lock = new Object();
     private final Supplier<Collection<String>> executors;
-    private final Set<String> ended = ConcurrentHashMap.newKeySet();
+    private final Set<String> asking = new HashSet<>();
+    private final Set<String> ended = new HashSet<>();
     private boolean closed;
 
     /** All sources open.
@@ -27,7 +29,7 @@ public final class SourceEnd {
 
     /** What an executor asks.
      * @param executor its id
-     * @param isEnded whether its readers' clocks already run ahead
+     * @param isEnded whether its readers already give no more rows
      * @return the message */
     public static String question(final String executor, final boolean isEnded) {
         return ASKS + (isEnded ? "ended " : "open ") + executor;
@@ -35,14 +37,15 @@ public final class SourceEnd {
 
     /** Answers an executor.
      * @param message what came
-     * @return whether its clocks are to run ahead; null when the message is none of ours */
+     * @return whether its readers are to end; null when the message is none of ours */
     public Boolean answer(final Object message) {
         if (!(message instanceof String) || !((String) message).startsWith(ASKS)) {
             return null;
         }
         final String[] words = ((String) message).split(" ", 3);
         synchronized (lock) {
-            if (closed && words.length == 3 && "ended".equals(words[1])) {
+            asking.add(words[2]);
+            if (closed && "ended".equals(words[1])) {
                 ended.add(words[2]);
                 lock.notifyAll();
             }
@@ -50,7 +53,7 @@ public final class SourceEnd {
         }
     }
 
-    /** Ends the batches; returns when every executor has said that its readers give no more rows.
+    /** Ends the batches; returns when every executor that reads has said that it gives no more rows.
      * @param timeoutMs at most so long
      * @throws TimeoutException when an executor does not say so
      * @throws InterruptedException when this thread is told to end */
@@ -58,10 +61,10 @@ public final class SourceEnd {
         final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         synchronized (lock) {
             closed = true;
-            while (!ended.containsAll(executors.get())) {
+            while (!ended.containsAll(reading())) {
                 final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
                 if (leftMs <= 0) {
-                    throw new TimeoutException("executors " + executors.get() + " were to end their Real-Time batch, only "
+                    throw new TimeoutException("executors " + reading() + " were to end their Real-Time batch, only "
                             + ended + " said within " + timeoutMs + " ms that they did");
                 }
                 lock.wait(Math.min(leftMs, 20));
@@ -69,7 +72,13 @@ public final class SourceEnd {
         }
     }
 
-    /** Clocks run as they should again. */
+    private Set<String> reading() {
+        final Set<String> alive = new HashSet<>(executors.get());
+        alive.retainAll(asking);
+        return alive;
+    }
+
+    /** Batches end by themselves again. */
     public void open() {
         synchronized (lock) {
             closed = false;

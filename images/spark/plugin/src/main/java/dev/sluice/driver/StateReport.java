@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.Query;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentSkipListMap;
 
 /** Where the job stands, as PROTOCOL.md has it: written anew for every document that is sent. */
 public final class StateReport {
@@ -16,7 +14,6 @@ public final class StateReport {
     private final String application;
     private final Guard guard;
     private final Drainer drainer;
-    private final Map<String, String> unprotected = new ConcurrentSkipListMap<>();
     private volatile String refusedOrders = "";
     private volatile String warmUp = "";
     private volatile long serial;
@@ -47,14 +44,6 @@ public final class StateReport {
         warmUp = sentence;
     }
 
-    /** A query runs without gate, drain and fence.
-     * @param query its id
-     * @param sentence why
-     * @return true when that is news */
-    public boolean unprotected(final String query, final String sentence) {
-        return unprotected.size() < MOST_UNPROTECTED && unprotected.put(query, sentence) == null;
-    }
-
     /** Adds the state to a document. Numbered under a lock: three threads send, and the agent is to know the newest.
      * @param document any
      * @return the same */
@@ -70,7 +59,8 @@ public final class StateReport {
             add(queries.addObject(), query);
         }
         final ObjectNode without = state.putObject("unprotected");
-        unprotected.forEach((query, sentence) -> without.put(query, brief(sentence)));
+        guard.unprotected().entrySet().stream().limit(MOST_UNPROTECTED)
+                .forEach(query -> without.put(query.getKey(), brief(query.getValue())));
         return document;
     }
 

@@ -14,6 +14,8 @@ final class DriverEntry implements DriverPlugin {
     /** What the driver tells its executors: whether they are managed. */
     static final String MANAGED = "sluice.managed";
 
+    /** True for a driver that is started while another one of its job still runs. */
+    private static final String ONLY_MANAGED = "SLUICE_ONLY_MANAGED";
     private static final String HANDS = "dev.sluice.driver.ManagedDriver";
     private static final Logger LOG = LoggerFactory.getLogger(DriverEntry.class);
 
@@ -27,13 +29,24 @@ final class DriverEntry implements DriverPlugin {
             reason = start(spark, context, loader);
         }
         if (!reason.isEmpty()) {
-            LOG.warn("Sluice: {}", reason);
-            Agent.ofThisPod().sayUnmanaged(reason);
+            stayAway(reason);
         }
         return Collections.singletonMap(MANAGED, Boolean.toString(reason.isEmpty()));
     }
 
-    /** A job must not die of its operator's plugin: whatever goes wrong here leaves plain Spark. */
+    /** A job must not die of its operator's plugin, except where plain Spark would write beside another driver. */
+    private static void stayAway(final String reason) {
+        final boolean ends = Boolean.parseBoolean(System.getenv(ONLY_MANAGED));
+        final String said = reason + (ends ? ", so this driver, which would write beside another one, ends"
+                : ", so this job runs as plain Spark");
+        LOG.warn("Sluice: {}", said);
+        Agent.ofThisPod().sayUnmanaged(said);
+        if (ends) {
+            throw new IllegalStateException(said);
+        }
+    }
+
+    /** Whatever goes wrong here leaves a driver that never heard of us. */
     private String start(final SparkContext spark, final PluginContext context, final ClassLoader loader) {
         try {
             final DriverPlugin made =
@@ -43,7 +56,7 @@ final class DriverEntry implements DriverPlugin {
             return "";
         } catch (final Exception | LinkageError e) {
             LOG.warn("Sluice could not start", e);
-            return "Sluice could not start in this driver (" + e + "), so this job runs as plain Spark";
+            return "Sluice could not start in this driver (" + e + ")";
         }
     }
 

@@ -39,13 +39,12 @@ public final class SelfTest {
             return version;
         }
         if (javaVersion() < JAVA) {
-            return "Java is " + javaVersion() + "; Sluice needs " + JAVA + ", so this job runs as plain Spark";
+            return "Java is " + javaVersion() + "; Sluice needs " + JAVA;
         }
         for (final String shape : shapes()) {
             final String missing = missing(shape);
             if (!missing.isEmpty()) {
-                return "this Spark " + sparkVersion + " has no " + missing
-                        + ", which Sluice builds on, so this job runs as plain Spark";
+                return "this Spark " + sparkVersion + " has no " + missing + ", which Sluice builds on";
             }
         }
         return "";

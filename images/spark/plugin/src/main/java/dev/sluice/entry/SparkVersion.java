@@ -36,8 +36,7 @@ public final class SparkVersion {
         if (isManaged()) {
             return "";
         }
-        return "Spark is '" + text + "'; Sluice manages releases of " + MANAGED_MAJOR + "." + MANAGED_MINOR
-                + ", so this job runs as plain Spark";
+        return "Spark is '" + text + "'; Sluice manages releases of " + MANAGED_MAJOR + "." + MANAGED_MINOR;
     }
 
     private static boolean isNumber(final String part, final int wanted) {

@@ -1,15 +1,15 @@
 package dev.sluice.executor;
 
 import dev.sluice.checkpoint.Fence;
+import dev.sluice.realtime.ReaderEnd;
 import java.util.Map;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
-import org.apache.spark.sql.execution.datasources.v2.LowLatencyClock;
 
 /** Sluice in an executor: made by the entry where the driver is managed. */
 public final class ManagedExecutor implements ExecutorPlugin {
-    private ReaderClock clock;
+    private ReaderEnd readers;
 
     /** Made by name. */
     public ManagedExecutor() {
@@ -17,8 +17,8 @@ public final class ManagedExecutor implements ExecutorPlugin {
 
     @Override
     public void init(final PluginContext context, final Map<String, String> fromDriver) {
-        clock = new ReaderClock(context);
-        LowLatencyClock.setClock(clock);
+        readers = new ReaderEnd(context);
+        readers.install();
     }
 
     @Override
@@ -32,6 +32,6 @@ public final class ManagedExecutor implements ExecutorPlugin {
 
     @Override
     public void shutdown() {
-        clock.end();
+        readers.uninstall();
     }
 }

@@ -37,10 +37,7 @@ final class Shuffles {
     /** Shares the bytes of a finished stage's tasks out among those who wrote them. */
     void share(final StageInfo stage, final List<Read> reads, final Batch batch) {
         final List<MapStatus> written = written(stage);
-        if (written.isEmpty() || reads.isEmpty()) {
-            return;
-        }
-        if ((long) written.size() * reads.size() > MOST_BLOCKS) {
+        if (written == null || (long) written.size() * reads.size() > MOST_BLOCKS) {
             batch.missPairs();
             return;
         }
@@ -68,21 +65,20 @@ final class Shuffles {
         }
     }
 
+    /** The blocks a stage's tasks could read; null where Spark knows none: in Real-Time Mode rows go from task to task. */
     private List<MapStatus> written(final StageInfo stage) {
         final List<MapStatus> all = new ArrayList<>();
-        if (!(SparkEnv.get().mapOutputTracker() instanceof MapOutputTrackerMaster)) {
-            return all;
-        }
         final MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
         for (final Object parent : scala.jdk.javaapi.CollectionConverters.asJava(stage.parentIds())) {
             final Integer shuffle = shuffleOfStage.get((Integer) parent);
             final scala.Option<ShuffleStatus> status =
                     shuffle == null ? scala.Option.empty() : tracker.shuffleStatuses().get(shuffle);
-            if (status.isDefined()) {
-                for (final MapStatus one : status.get().mapStatuses()) {
-                    if (one != null) {
-                        all.add(one);
-                    }
+            if (!status.isDefined()) {
+                return null;
+            }
+            for (final MapStatus one : status.get().mapStatuses()) {
+                if (one != null) {
+                    all.add(one);
                 }
             }
         }

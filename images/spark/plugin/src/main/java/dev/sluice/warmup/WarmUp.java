@@ -6,8 +6,6 @@ import dev.sluice.checkpoint.SparkQuery;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
@@ -34,7 +32,6 @@ public final class WarmUp {
     private static final int BATCHES = 4;
     private static final long LONGEST_MS = 60_000;
     private static final long LOOK_MS = 20;
-    private static final Set<String> OURS = ConcurrentHashMap.newKeySet();
 
     private final BooleanSupplier goesOn;
 
@@ -45,13 +42,6 @@ public final class WarmUp {
      */
     public WarmUp(final BooleanSupplier goesOn) {
         this.goesOn = goesOn;
-    }
-
-    /** Whether a query is a warm-up.
-     * @param query its id
-     * @return true for ours */
-    public static boolean isOurs(final String query) {
-        return OURS.contains(query);
     }
 
     /**
@@ -80,7 +70,6 @@ public final class WarmUp {
     }
 
     private String run(final StreamingQuery query, final String name) throws InterruptedException, TimeoutException {
-        OURS.add(query.id().toString());
         final long deadlineNs = System.nanoTime() + LONGEST_MS * 1_000_000;
         try {
             while (query.isActive() && goesOn.getAsBoolean() && System.nanoTime() < deadlineNs

@@ -22,7 +22,7 @@ final class SelfTestTest {
         final ClassLoader noSpark = new ClassLoader(null) { };
         final String reason = new SelfTest(noSpark).reasonAgainst("4.3.0");
         assertTrue(reason.startsWith("this Spark 4.3.0 has no org.apache.spark.sql.execution.streaming.checkpointing."), reason);
-        assertTrue(reason.endsWith("so this job runs as plain Spark"), reason);
+        assertTrue(reason.endsWith(", which Sluice builds on"), reason);
     }
 
     @Test

@@ -27,7 +27,7 @@ final class SparkVersionTest {
     @Test
     void theReasonNamesTheVersionFoundAndTheOneAllowed() {
         assertEquals(
-                "Spark is '3.5.6'; Sluice manages releases of 4.3, so this job runs as plain Spark",
+                "Spark is '3.5.6'; Sluice manages releases of 4.3",
                 new SparkVersion("3.5.6").reasonAgainst());
     }
 }

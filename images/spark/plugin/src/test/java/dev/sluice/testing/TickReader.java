@@ -9,7 +9,7 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
 import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeRead;
 
-/** Reads one partition of {@link TickSource}; in Real-Time Mode it waits for the next tick, for a short while at a time. */
+/** Reads one partition of {@link TickSource}; in Real-Time Mode it waits for the next tick as long as it may. */
 final class TickReader implements SupportsRealTimeRead<InternalRow> {
     private static final long STEP_NS = 5_000_000L;
 
@@ -42,8 +42,9 @@ final class TickReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public RecordStatus nextWithTimeout(final Long timeoutMs) {
-        final long deadlineMs = System.currentTimeMillis() + Math.min(timeoutMs, 100);
-        while (next >= part.clock().most() || System.currentTimeMillis() < part.clock().dueMs(next)) {
+        final long deadlineMs = System.currentTimeMillis() + timeoutMs;
+        while (part.partition() == part.clock().idle() || next >= part.clock().most()
+                || System.currentTimeMillis() < part.clock().dueMs(next)) {
             if (System.currentTimeMillis() >= deadlineMs) {
                 return RecordStatus.newStatusWithoutArrivalTime(false);
             }

@@ -25,7 +25,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A replayable clock, the same for every driver: row {@code id} exists from {@code t0 + id * 1000 / rate} ms on, and partition p
- * of P holds the ids with {@code id % P == p}. For both engines; its offset is the next id of each partition.
+ * of P holds the ids with {@code id % P == p}. For both engines; its offset is the next id of each partition. In Real-Time Mode
+ * the option {@code idle} names a partition whose rows never come.
  */
 public final class TickSource implements TableProvider {
     static final StructType SCHEMA = new StructType()
@@ -42,7 +43,7 @@ public final class TickSource implements TableProvider {
     }
 
     /** When which row exists. */
-    record Clock(int partitions, double rate, long t0, long most) implements java.io.Serializable {
+    record Clock(int partitions, double rate, long t0, long most, int idle) implements java.io.Serializable {
         long dueMs(final long id) {
             return t0 + (long) (id * 1000.0 / rate);
         }
@@ -72,7 +73,7 @@ public final class TickSource implements TableProvider {
         @Override
         public ScanBuilder newScanBuilder(final CaseInsensitiveStringMap options) {
             final Clock clock = new Clock(options.getInt("partitions", 2), options.getDouble("rate", 100),
-                    options.getLong("t0", 0), options.getLong("most", Long.MAX_VALUE));
+                    options.getLong("t0", 0), options.getLong("most", Long.MAX_VALUE), options.getInt("idle", -1));
             return () -> new Scan() {
                 @Override
                 public StructType readSchema() {
