@@ -7,6 +7,7 @@ lead it in `make bench NAME=operator`, which sets `SLUICE_WHOLE_LIFE`.
 """
 
 import os
+import re
 
 import pytest
 
@@ -20,6 +21,9 @@ PAIRS = [("wordcount", "relay"), ("averages", "grep"), ("topk", "windowed"), ("y
 WHOLE_LIFE = ("wordcount", "relay")
 ALL = "SLUICE_WHOLE_LIFE" in os.environ
 PATIENCE_S = streamjobs.DEADLINE_S
+LISTED = (
+    "import json, urllib.request as u; print(len(json.load(u.urlopen('http://localhost:18080/api/v1/applications'))))"
+)
 
 
 class Console:
@@ -63,6 +67,31 @@ class Topics:
         return kafka.count(self.job.kube, "copies") >= self.filled
 
 
+class Runs:
+    """Drivers whose events the history server has: each is an application to it."""
+
+    def __init__(self, job):
+        self.job, self.many = job, 0
+
+    def works(self):
+        """There is one more than before."""
+        self.many += 1
+        server = ("-n", namespaces.JOBS, "exec", "deployment/history-server", "--", "python3", "-c", LISTED)
+        self.job.kube.kubectl("-n", namespaces.JOBS, "rollout", "status", "deployment/history-server")
+        plain_spark.until(
+            f"run {self.many} of {self.job.name} in the history server",
+            lambda: self.job.kube.kubectl(*server).strip() == str(self.many),
+            PATIENCE_S,
+        )
+
+
+def rows(job):
+    """Where one sees that an example works."""
+    if job.name == "history":
+        return Runs(job)
+    return Topics(job) if job.name.startswith("relay") else Console(job)
+
+
 class Example:
     """One file of crds/examples."""
 
@@ -71,7 +100,7 @@ class Example:
         self.job = streamjobs.Job(kube, namespaces.JOBS, name)
         (manifest,) = [body for body in schema.documents(self.file) if body["kind"] == "StreamJob"]
         self.spec = streamjob.read_spec(manifest["spec"])
-        self.rows = Topics(self.job) if name.startswith("relay") else Console(self.job)
+        self.rows = rows(self.job)
 
     def kubectl(self, verb):
         text = self.file.read_text().replace(images.EXAMPLES.local(), images.EXAMPLES.ref())
@@ -86,6 +115,18 @@ class Example:
         allowed = self.spec.executors.max_per_node or len(executors)
         assert {node: many for node, many in streamjobs.on_nodes(executors).items() if many > allowed} == {}
         assert self.job.condition("Placed")["status"] == "True"
+        if self.spec.placement.near:
+            self.is_beside_its_broker(executors)
+
+    def is_beside_its_broker(self, executors):
+        """As near to the broker as to the driver: with one of the two, unless neither's node has room for both."""
+        words = ("get", "pods", "-A", "-l", "app=kafka", "-o", "jsonpath={.items[*].spec.nodeName}")
+        pinned = {self.job.kube.kubectl(*words), *streamjobs.on_nodes(self.job.pods(names.DRIVER))}
+        places = [streamjobs.place_of(pod) for pod in executors]
+        last = max(int(re.search(r"of the (\d+) pods it talks to", place["why"])[1]) for place in places)
+        assert last == len(executors) + 1  # the driver, the broker, and the executors that it is not itself
+        far = [place for place in places if place["node"] not in pinned]
+        assert [place for place in far if "the most where there is room" not in place["why"]] == []
 
 
 @pytest.fixture(params=PAIRS, ids="+".join)
@@ -121,11 +162,6 @@ def test_an_example_runs_from_apply_to_delete(kube, pair):
     )
 
 
-LISTED = (
-    "import json, urllib.request as u; print(len(json.load(u.urlopen('http://localhost:18080/api/v1/applications'))))"
-)
-
-
 @pytest.mark.usefixtures("operator")
 def test_a_history_server_lists_a_job_that_runs(kube):
     if "/shared" not in kube.kubectl("get", "storageclasses", "-o", "name"):
@@ -133,10 +169,11 @@ def test_a_history_server_lists_a_job_that_runs(kube):
     example = Example(kube, "history")
     example.kubectl("apply")
     example.job.wait("condition=Ready")
+    example.rows.works()
     example.is_where_it_was_planned()
-    server = ("-n", namespaces.JOBS, "exec", "deployment/history-server", "--", "python3", "-c", LISTED)
-    kube.kubectl("-n", namespaces.JOBS, "rollout", "status", "deployment/history-server", "--timeout=120s")
-    plain_spark.until("the history server lists it", lambda: kube.kubectl(*server).strip() == "1", PATIENCE_S)
+    if ALL:
+        suspend_and_resume([example])
+        change([example])
     example.kubectl("delete")
 
 
