@@ -190,12 +190,17 @@ def suspend_and_resume(examples):
         example.is_where_it_was_planned()
 
 
+def is_changed(job, revision):
+    """Ready it is all the while: another driver takes over beside the one that runs."""
+    return job.status()["revision"] != revision and len(job.pods(names.DRIVER)) == 1
+
+
 def change(examples):
     revisions = [example.job.status()["revision"] for example in examples]
     for example in examples:
         example.job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": "50"})
     for example, revision in zip(examples, revisions, strict=True):
+        plain_spark.until(f"{example.job.name} is changed", lambda: is_changed(example.job, revision), PATIENCE_S)  # noqa: B023
         example.job.wait("condition=Ready")
-        assert example.job.status()["revision"] != revision
         example.rows.works()
         example.is_where_it_was_planned()

@@ -1,0 +1,85 @@
+"""A running job is changed, scaled, rolled and moved, and its batches go on."""
+
+import json
+
+import pytest
+
+from demo import plain_spark, streamjobs
+from e2e import namespaces
+from sluice.values import names
+
+SMALL = {"name": names.EXECUTOR_CONTAINER, "resources": {"requests": {"cpu": "100m"}}}
+BLUE = {"metadata": {"labels": {"colour": "blue"}}, "spec": {"containers": [SMALL]}}
+
+
+@pytest.fixture(scope="module")
+def renewed(kube, installed):
+    """A job with state that has committed batches."""
+    assert installed
+    found = streamjobs.fresh(kube, namespaces.JOBS, "renewed")
+    found.apply()
+    found.wait("condition=Ready")
+    plain_spark.until("some batches", lambda: found.last("commits") >= 2, streamjobs.DEADLINE_S)
+    yield found
+    found.delete()
+
+
+def handoff(job):
+    return job.status().get("handoff", {})
+
+
+def until_handed_over(job):
+    def look():
+        found = handoff(job)
+        return found if found.get("phase") in ("Proving", "Done", "Cancelled", "RolledBack") else None
+
+    found = plain_spark.until(f"{job.name} is handed over", look, streamjobs.DEADLINE_S)
+    assert found["phase"] in ("Proving", "Done"), found["message"]
+    return found
+
+
+def committed(job):
+    stored = plain_spark.keys(job.kube, f"{job.namespace}/{job.name}/wordcount/commits/")
+    return sorted(int(name) for key in stored if (name := key.rsplit("/", 1)[-1]).isdecimal())
+
+
+@pytest.mark.usefixtures("operator")
+def test_another_driver_takes_over_between_two_batches_and_the_job_is_ready_all_the_while(renewed):
+    old, ready = renewed.uids(names.DRIVER), renewed.condition("Ready")
+    renewed.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": "500"})
+    found = until_handed_over(renewed)
+    assert found["toBatch"] == found["fromBatch"] + 1
+    assert 0 < found["pauseMs"] < 30_000
+    assert renewed.condition("Ready")["lastTransitionTime"] == ready["lastTransitionTime"]
+    plain_spark.until("its next batch", lambda: renewed.last("commits") > found["toBatch"], streamjobs.DEADLINE_S)
+    plain_spark.until("the old driver is gone", lambda: not old & renewed.uids(names.DRIVER), streamjobs.DEADLINE_S)
+    ids = committed(renewed)
+    assert ids == list(range(ids[0], ids[-1] + 1))
+    assert {query["phase"] for query in renewed.status()["queries"]} == {"running"}
+
+
+@pytest.mark.usefixtures("operator")
+def test_executors_come_and_are_replaced_while_the_driver_runs_on(kube, renewed):
+    driver = renewed.uids(names.DRIVER)
+    renewed.change(executors={"count": 2})
+    plain_spark.until("two executors", lambda: renewed.status()["executors"]["running"] == 2, streamjobs.DEADLINE_S)
+    renewed.change(executors={"count": 1, "template": BLUE})
+
+    def rolled():
+        pods = renewed.pods(names.EXECUTOR)
+        return (
+            len(pods) == 1
+            and pods[0]["metadata"]["labels"].get("colour") == "blue"
+            and pods[0]["status"]["phase"] == "Running"
+        )
+
+    plain_spark.until("one executor of the new template", rolled, streamjobs.DEADLINE_S)
+    renewed.wait("condition=Progressing=False")
+    assert renewed.uids(names.DRIVER) == driver
+    seen = renewed.last("commits")
+    plain_spark.until("a later batch", lambda: renewed.last("commits") > seen + 1, streamjobs.DEADLINE_S)
+    told = json.loads(kube.kubectl("-n", renewed.namespace, "get", "sj", renewed.name, "-o", "json"))["status"][
+        "orders"
+    ]
+    (orders,) = told["drivers"].values()
+    assert orders["executors"] == {"total": 1, "decommission": []}
