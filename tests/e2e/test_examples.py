@@ -190,9 +190,12 @@ def suspend_and_resume(examples):
         example.is_where_it_was_planned()
 
 
-def is_changed(job, revision):
+def is_changed(example, revision):
     """Ready it is all the while: another driver takes over beside the one that runs."""
-    return job.status()["revision"] != revision and len(job.pods(names.DRIVER)) == 1
+    job, there = example.job, (1, example.spec.executors.count)
+    return (
+        job.status()["revision"] != revision and (len(job.pods(names.DRIVER)), len(job.pods(names.EXECUTOR))) == there
+    )
 
 
 def change(examples):
@@ -200,7 +203,7 @@ def change(examples):
     for example in examples:
         example.job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": "50"})
     for example, revision in zip(examples, revisions, strict=True):
-        plain_spark.until(f"{example.job.name} is changed", lambda: is_changed(example.job, revision), PATIENCE_S)  # noqa: B023
+        plain_spark.until(f"{example.job.name} is changed", lambda: is_changed(example, revision), PATIENCE_S)  # noqa: B023
         example.job.wait("condition=Ready")
         example.rows.works()
         example.is_where_it_was_planned()
