@@ -1,0 +1,282 @@
+"""What is next while one driver takes over from another: from what both say to orders, steps and a sentence."""
+
+import dataclasses
+
+import pytest
+
+from plan import made
+from sluice import build
+from sluice.plan import changes, life, status
+from sluice.values import handoff, names, records, reports, steps
+
+AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
+OLD = made.driver()
+OLD_REVISION = changes.revision(made.job())
+REVISION = changes.revision(made.job(image="clicks:2"))
+NEW_NAME = names.driver_pod("clicks", REVISION, 2)
+OPEN = {"gate": {"open": True}}
+WAITS = {"gate": {"open": False}, "warmUp": True, "preload": True}
+QUERY = reports.Query("q-1", "clicks", "MicroBatch", "running", epoch=1, committed=41, committed_at_ms=1_000)
+GATED = reports.Query("q-1", "clicks", "MicroBatch", "gate", warm=True)
+RUNS = reports.Report(made.NOW_S, "Running", queries=(QUERY,))
+READY = reports.Report(made.NOW_S, "Waiting", queries=(GATED,))
+
+
+def new(**change):
+    """The driver that is to take over."""
+    labels = {**OLD.labels, names.REVISION: REVISION, names.ATTEMPT: "2"}
+    return made.driver(2, **({"name": NEW_NAME, "uid": "uid-2", "labels": labels} | change))
+
+
+def its_executor(**change):
+    return made.executor(1, 2, name=f"{NEW_NAME}-exec-1", uid="uid-2-exec-1", owner_uid="uid-2", **change)
+
+
+def begun(phase=handoff.PREPARING, since_s=10.0, **more):
+    """It stands like this since so long."""
+    return handoff.Handoff(
+        phase=phase, why="why", old_pod=OLD.name, old_revision=OLD_REVISION, pod=NEW_NAME, revision=REVISION,
+        attempt=2, uid="uid-2", since_s=made.NOW_S - since_s, **more,
+    )  # fmt: skip
+
+
+def view(*pods, now=None, said=None, told=None, current=None, **more):
+    """Both drivers are there, and what they say."""
+    told = told if told is not None else {OLD.name: OPEN, NEW_NAME: WAITS}
+    seen = current or made.begun()
+    found = {**seen, "orders": {"version": 1, "serial": 5, "drivers": told}}
+    if now:
+        found["handoff"] = {key: value for key, value in now.write().items() if value is not None}
+    job = made.job(status=found, image="clicks:2")
+    heard = {OLD.name: RUNS} if said is None else said
+    return made.view(job, *pods, said=heard, former=made.spec(), **more)
+
+
+BOTH = (OLD, made.executor(), new(), its_executor())
+
+
+def judge(seen):
+    return life.judge(seen, AROUND)
+
+
+def told(seen):
+    return status.wanted(seen, judge(seen))["orders"]["drivers"]
+
+
+def deleted(verdict):
+    return {step.name for stage in verdict.stages for step in stage if isinstance(step, steps.Delete)}
+
+
+def created(verdict):
+    return [step.manifest for stage in verdict.stages for step in stage if isinstance(step, steps.Create)]
+
+
+def test_it_is_recorded_with_closed_gate_before_the_driver_is_made_which_must_have_the_plugin():
+    seen = view(OLD, made.executor(), told={OLD.name: OPEN})
+    verdict = judge(seen)
+    assert (verdict.phase, verdict.ready, verdict.driver.attempt) == ("Running", True, 1)
+    assert (verdict.handoff.phase, verdict.handoff.pod) == (handoff.PREPARING, NEW_NAME)
+    assert told(seen) == {OLD.name: OPEN, NEW_NAME: WAITS}
+    pod = created(verdict)[-1]
+    assert pod["metadata"]["name"] == NEW_NAME
+    assert {"name": "SLUICE_ONLY_MANAGED", "value": "true"} in pod["spec"]["containers"][0]["env"]
+    assert deleted(verdict) == set()
+
+
+NOT = {
+    "the strategy is Recreate": ({}, {"strategy": "Recreate"}),
+    "the old driver was started without the plugin": ({"told": {}}, {}),
+    "nobody hears it": ({"said": {}}, {}),
+    "it is plain Spark": ({"said": {OLD.name: reports.Report(made.NOW_S, "Unmanaged")}}, {}),
+    "a query of it is unprotected": ({"said": {OLD.name: reports.Report(made.NOW_S, "Running", problem="x")}}, {}),
+    "there was no room for both": ({"now": dataclasses.replace(begun(handoff.CANCELLED), degraded=True)}, {}),
+}
+
+
+@pytest.mark.parametrize(("seen", "update"), NOT.values(), ids=NOT)
+def test_the_old_driver_ends_first_where(seen, update):
+    found = view(OLD, made.executor(), **({"told": {OLD.name: OPEN}} | seen))
+    spec = dataclasses.replace(found.job.spec, update=dataclasses.replace(found.job.spec.update, **update))
+    found = dataclasses.replace(found, job=dataclasses.replace(found.job, spec=spec))
+    assert judge(found).reason == "SpecChanged"
+
+
+def test_another_checkpoint_is_not_taken_over():
+    elsewhere = made.spec(checkpoint=dataclasses.replace(made.spec().checkpoint, location="s3a://b/other"))
+    found = dataclasses.replace(view(OLD, told={OLD.name: OPEN}), former=elsewhere)
+    assert judge(found).reason == "SpecChanged"
+
+
+MISSING = {
+    "its pod": ({"pod": {"phase": "Pending", "ready": False}}, "its pod is Pending"),
+    "its query": ({"said": ()}, "0 of 1 queries are at its gate"),
+    "its warmth": ({"said": (dataclasses.replace(GATED, warm=False),)}, "clicks warms up"),
+    "its executor": ({"executor": {"phase": "Pending"}}, "0 of 1 executors run"),
+}
+
+
+@pytest.mark.parametrize(("lacks", "words"), MISSING.values(), ids=MISSING)
+def test_the_old_driver_is_not_asked_while_the_new_one_lacks(lacks, words):
+    heard = {OLD.name: RUNS, NEW_NAME: dataclasses.replace(READY, queries=lacks.get("said", (GATED,)))}
+    pods = (OLD, made.executor(), new(**lacks.get("pod", {})), its_executor(**lacks.get("executor", {})))
+    seen = view(*pods, now=begun(), said=heard)
+    verdict = judge(seen)
+    assert verdict.handoff.phase == handoff.PREPARING
+    assert verdict.message.endswith(words)
+    assert told(seen) == {OLD.name: OPEN, NEW_NAME: WAITS}
+
+
+def test_fewer_queries_than_before_are_all_once_no_more_come_for_ten_seconds():
+    old = dataclasses.replace(RUNS, queries=(QUERY, dataclasses.replace(QUERY, id="q-2")))
+    heard = {OLD.name: old, NEW_NAME: READY}
+    for waited_s, phase in ((5, handoff.PREPARING), (11, handoff.DRAINING)):
+        now = begun(waiting=1, waiting_s=made.NOW_S - waited_s)
+        assert judge(view(*BOTH, now=now, said=heard)).handoff.phase == phase
+
+
+def test_once_it_is_ready_the_old_one_is_asked_to_end_its_batch_and_both_stay():
+    seen = view(*BOTH, now=begun(), said={OLD.name: RUNS, NEW_NAME: READY})
+    assert judge(seen).handoff.phase == handoff.DRAINING
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": False}
+    assert told(seen) == {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: WAITS}
+    assert deleted(judge(seen)) == set()
+
+
+def draining(**old):
+    heard = dataclasses.replace(RUNS, **({"drain_id": "handover-2"} | old))
+    orders = {OLD.name: {**OPEN, "drain": {"id": "handover-2", "timeoutMs": 60_000, "stop": False}}, NEW_NAME: WAITS}
+    return view(*BOTH, now=begun(handoff.DRAINING), said={OLD.name: heard, NEW_NAME: READY}, told=orders)
+
+
+def test_when_it_is_quiet_one_write_makes_the_new_one_the_driver_opens_its_gate_and_stops_the_old():
+    seen = draining(drain="quiet")
+    verdict = judge(seen)
+    assert (verdict.handoff.phase, verdict.driver.pod, verdict.driver.attempt) == (handoff.TAKING, NEW_NAME, 2)
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": True}
+    assert told(seen) == {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: OPEN}
+    assert deleted(verdict) == set()
+
+
+STILL = {
+    "another drain is quiet": {"drain": "quiet", "drain_id": "else"},
+    "its batch goes on": {"drain": "draining"},
+}
+
+
+@pytest.mark.parametrize("old", STILL.values(), ids=STILL)
+def test_nobody_takes_over_while(old):
+    assert judge(draining(**old)).handoff.phase == handoff.DRAINING
+
+
+def test_a_drain_that_timed_out_is_taken_back_with_the_new_driver_and_not_tried_again_at_once():
+    seen = draining(drain="timed-out", drain_problem="batch 42 still runs")
+    verdict = judge(seen)
+    assert verdict.handoff.phase == handoff.CANCELLED
+    assert "batch 42 still runs" in verdict.handoff.message
+    assert verdict.given_up is None
+    assert told(seen)[OLD.name] == OPEN
+    assert deleted(verdict) == {NEW_NAME, f"{NEW_NAME}-exec-1"}
+    later = view(OLD, made.executor(), now=verdict.handoff, told={OLD.name: OPEN})
+    assert judge(later).handoff is None
+    assert "tried again at" in judge(later).message
+
+
+TROUBLE = {
+    "it ended": ({"pod": {"phase": "Failed", "ended": records.Ended(1, at_s=made.NOW_S)}}, "exit code 1", True),
+    "somebody deleted it": ({"pod": {"deleting": True}}, "somebody deleted", False),
+    "its query was refused": (
+        {"said": (dataclasses.replace(GATED, phase="ended", problem="other sources"),)},
+        "other sources",
+        True,
+    ),
+    "its image cannot be pulled": ({"since_s": 61, "pod": {"waiting": "ErrImagePull", "ready": False}}, "pulled", True),
+    "it fits nowhere": ({"since_s": 61, "pod": {"unschedulable": "no CPU", "ready": False}}, "no room for both", False),
+    "its executor fits nowhere": (
+        {"since_s": 61, "executor": {"phase": "Pending", "unschedulable": "no CPU"}},
+        "no room for both",
+        False,
+    ),
+    "it hangs": ({"since_s": 601, "said": ()}, "after 10 minutes: 0 of 1 queries", True),
+}
+
+
+@pytest.mark.parametrize(("seen", "words", "is_its_fault"), TROUBLE.values(), ids=TROUBLE)
+def test_the_old_driver_goes_on_alone_when(seen, words, is_its_fault):
+    heard = {OLD.name: RUNS, NEW_NAME: dataclasses.replace(READY, queries=seen.get("said", (GATED,)))}
+    pods = (OLD, made.executor(), new(**seen.get("pod", {})), its_executor(**seen.get("executor", {})))
+    verdict = judge(view(*pods, now=begun(since_s=seen.get("since_s", 10)), said=heard))
+    assert verdict.handoff.phase == handoff.CANCELLED
+    assert words in verdict.handoff.message
+    assert (verdict.given_up is not None) == is_its_fault
+    assert (verdict.ready, verdict.driver.pod) == (True, OLD.name)
+
+
+def taking(queries, since_s=5.0, **more):
+    current = {**made.begun(2), "revision": REVISION}
+    current["driver"] = {**current["driver"], "pod": NEW_NAME, "uid": "uid-2"}
+    heard = {OLD.name: dataclasses.replace(RUNS, drain_id="handover-2", drain="quiet"), NEW_NAME: queries}
+    orders = {OLD.name: OPEN, NEW_NAME: OPEN}
+    return view(
+        *BOTH, now=begun(more.pop("phase", handoff.TAKING), since_s, **more), said=heard, told=orders, current=current
+    )
+
+
+def running(**query):
+    one = dataclasses.replace(QUERY, epoch=2, **query)
+    return reports.Report(made.NOW_S, "Running", queries=(one,))
+
+
+def test_its_first_commit_ends_the_pause_and_the_old_driver_goes():
+    verdict = judge(taking(running(committed=42, batch=42, committed_at_ms=1_800, first_commit_at_ms=1_800)))
+    now = verdict.handoff
+    assert (now.phase, now.from_batch, now.to_batch, now.pause_ms) == (handoff.PROVING, 41, 42, 800)
+    assert deleted(verdict) == {OLD.name}
+
+
+BEGINS = {
+    "it works on its first batch": (running(committed=-1, in_flight=42), 5, handoff.TAKING),
+    "it does so for too long": (running(committed=-1, in_flight=42), 121, handoff.ROLLED_BACK),
+    "it has nothing to do": (running(committed=-1), 121, handoff.PROVING),
+    "its query fails": (running(phase="ended", problem="no such column"), 5, handoff.ROLLED_BACK),
+}
+
+
+@pytest.mark.parametrize(("said", "since_s", "phase"), BEGINS.values(), ids=BEGINS)
+def test_after_its_gate_opened(said, since_s, phase):
+    verdict = judge(taking(said, since_s))
+    assert verdict.handoff.phase == phase
+    assert (verdict.given_up is not None) == (phase == handoff.ROLLED_BACK)
+
+
+def test_a_driver_on_a_silent_node_is_followed_at_once_if_each_query_has_its_epoch():
+    current = {**made.begun(), "orders": {"version": 1, "serial": 5, "drivers": {OLD.name: OPEN}}}
+    lost = made.view(
+        made.job(status=current), OLD, made.executor(), lost_nodes=frozenset({"node1"}), said={OLD.name: RUNS}
+    )
+    verdict = judge(lost)
+    assert (verdict.phase, verdict.driver.attempt) == ("Starting", 2)
+    assert deleted(verdict) == {OLD.name, made.executor().name}
+    assert created(verdict)[-1]["metadata"]["name"] == made.driver(2).name
+    for query in (dataclasses.replace(QUERY, epoch=0), dataclasses.replace(QUERY, problem="no exclusive create")):
+        unfenced = dataclasses.replace(RUNS, queries=(query,))
+        assert judge(dataclasses.replace(lost, said={OLD.name: unfenced})).reason == "NodeLost"
+    assert judge(dataclasses.replace(lost, said={})).reason == "NodeLost"
+
+
+def test_a_driver_on_a_cordoned_node_is_followed_by_one_elsewhere():
+    current = {**made.begun(), "orders": {"version": 1, "serial": 5, "drivers": {OLD.name: OPEN}}}
+    seen = made.view(
+        made.job(status=current), OLD, made.executor(), cordoned=frozenset({"node1"}), said={OLD.name: RUNS}
+    )
+    verdict = judge(seen)
+    assert verdict.handoff.phase == handoff.PREPARING
+    assert "node1" in verdict.handoff.why
+    assert verdict.handoff.revision == OLD_REVISION
+
+
+def test_what_is_written_is_read_back():
+    now = dataclasses.replace(
+        begun(waiting=2, waiting_s=made.NOW_S), from_batch=1, to_batch=2, pause_ms=3, slo_met=True
+    )
+    written = {"handoff": {key: value for key, value in now.write().items() if value is not None}}
+    assert handoff.read(written) == now
