@@ -33,8 +33,8 @@ class Job:
             "image": images.EXAMPLES.ref(),
             "application": {"file": "local:///opt/pipelines/wordcount.py", "args": ["--source", "rate:100"]},
             "checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/{self.namespace}/{self.name}"},
-            "driver": {"template": _template(names.DRIVER_CONTAINER)},
-            "executors": {"count": 1, "template": _template(names.EXECUTOR_CONTAINER)},
+            "driver": {"template": template(names.DRIVER_CONTAINER)},
+            "executors": {"count": 1, "template": template(names.EXECUTOR_CONTAINER)},
             "sparkConf": {**plain_spark.S3, "spark.sql.shuffle.partitions": "2"},
         }
         meta = {"name": self.name, "namespace": self.namespace}
@@ -148,5 +148,6 @@ def on_nodes(pods: list[Body]) -> collections.Counter[str]:
     return collections.Counter(pod["spec"].get("nodeName", "") for pod in pods)
 
 
-def _template(container: str) -> Body:
+def template(container: str) -> Body:
+    """A pod that asks for little CPU, for a machine of two cores."""
     return {"spec": {"containers": [{"name": container, "resources": _SMALL}]}}

@@ -1,0 +1,103 @@
+"""Where redeploys are measured: an operator on the cluster, `relay` under a steady load, and what arrives at its sink.
+
+The examples' own program copies one topic of Kafka to another; each record is a number, so that a lost or a repeated
+one is seen, and each carries the moment it was written, so that a pause is.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import kafka
+
+from demo import operators, plain_spark, streamjobs
+from e2e import kafka as topics
+from testbed import target
+
+_NAMESPACE, _RELEASE = "bench-redeploy", "bench-redeploy-operator"
+_RECORDS_S = 200
+_SOURCE, _SINK = "redeploy-in", "redeploy-out"
+_SERVERS = "127.0.0.1:29092"
+_PATIENCE_S = 600
+
+
+@dataclasses.dataclass
+class Load:
+    """Numbers from 0 on, so many a second."""
+
+    sent: int = 0
+    stops: bool = False
+
+    def run(self) -> None:
+        """Until it is told to stop."""
+        producer = kafka.KafkaProducer(bootstrap_servers=_SERVERS, linger_ms=0)
+        began_s = time.monotonic()
+        for number in itertools.count():
+            if self.stops:
+                break
+            time.sleep(max(0.0, began_s + number / _RECORDS_S - time.monotonic()))
+            producer.send(_SOURCE, value=str(number).encode(), partition=number % topics.PARTITIONS)
+            self.sent = number + 1
+        producer.close()
+
+
+@dataclasses.dataclass(frozen=True)
+class Arrived:
+    """At the sink."""
+
+    records: int
+    lost: int
+    repeated: int
+    moments_ms: tuple[int, ...]  # in order
+
+    def longest_gap_ms(self, since_ms: float, until_ms: float) -> int:
+        """The longest time in which nothing arrived."""
+        inside = [at_ms for at_ms in self.moments_ms if since_ms <= at_ms <= until_ms]
+        return max((later - earlier for earlier, later in itertools.pairwise(inside)), default=0)
+
+
+@contextlib.contextmanager
+def relay(**spec: Any) -> Iterator[tuple[streamjobs.Job, Load]]:
+    """The job, Ready and under load; at the end nothing of it is left."""
+    kube = target.connect()
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,))
+    operator.prepare()
+    try:
+        operator.install()
+        for topic in (_SOURCE, _SINK):
+            topics.create(kube, topic)
+        job = streamjobs.fresh(kube, _NAMESPACE, "relay")
+        places = ["--source", f"kafka:{_SOURCE}", "--sink", f"kafka:{_SINK}", "--servers", "kafka.testbed:9092"]
+        usual = {"executors": {"count": 2, "template": streamjobs.template("executor")}}
+        job.apply(application={"file": "local:///opt/pipelines/relay.py", "args": places}, **(usual | spec))
+        job.wait("condition=Ready")
+        load = Load()
+        thread = threading.Thread(target=load.run, daemon=True)
+        thread.start()
+        try:
+            plain_spark.until("records arrive", lambda: topics.count(kube, _SINK) > 1000, _PATIENCE_S)
+            yield job, load
+        finally:
+            load.stops = True
+            thread.join()
+    finally:
+        operator.uninstall()
+        operator.clear()
+
+
+def arrived(job: streamjobs.Job, load: Load) -> Arrived:
+    """Everything that was sent, once it has come through."""
+    plain_spark.until("all has arrived", lambda: topics.count(job.kube, _SINK) >= load.sent, _PATIENCE_S)
+    many = topics.count(job.kube, _SINK)
+    consumer = kafka.KafkaConsumer(
+        _SINK, bootstrap_servers=_SERVERS, auto_offset_reset="earliest", consumer_timeout_ms=10_000
+    )
+    found = list(itertools.islice(consumer, many))
+    consumer.close()
+    numbers = [int(record.value) for record in found]
+    moments_ms = tuple(sorted(record.timestamp for record in found))
+    return Arrived(many, load.sent - len(set(numbers)), many - len(set(numbers)), moments_ms)
