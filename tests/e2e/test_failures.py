@@ -96,12 +96,10 @@ def test_executors_that_fit_nowhere_leave_the_gate_and_say_what_they_need(kube):
 
 
 @pytest.mark.usefixtures("operator")
-def test_a_quota_that_lets_in_the_driver_alone_is_where_its_user_is_told_to_look(kube, starved):
-    def hinted():
-        said = starved.until_reason("ExecutorsMissing")
-        return "has made only 0 of 1 pods" in said and f"kubectl -n {namespaces.LEAVING} describe quota" in said
+def test_a_quota_that_lets_in_the_driver_alone_is_where_its_user_is_told_to_look(starved):
+    def failure():
+        return starved.status()["driver"].get("lastFailure")
 
-    plain_spark.until("a hint at the quota", hinted, streamjobs.DEADLINE_S)
-    assert "exceeded quota: full" in starved.log()  # where the message says that it is
-    admit(kube, 2)
-    starved.executor(lambda pod: pod["status"]["phase"] == "Running")
+    said = plain_spark.until("Spark to give up", failure, streamjobs.DEADLINE_S)
+    assert said["reason"] == "ExecutorsFailed"
+    assert f"kubectl -n {namespaces.LEAVING} describe quota" in said["message"]

@@ -89,6 +89,7 @@ def test_a_start_that_takes_too_long_is_called_stuck():
 FAILURES = [
     ("OutOfMemory", made.ended(exit_code=137, reason_ended="OOMKilled"), "raise spec.driver.memory"),
     ("ApplicationError", made.ended(), "exit code 1"),
+    ("ExecutorsFailed", made.ended(exit_code=11), "describe quota"),
     ("Killed", made.ended(exit_code=143), "killed from outside"),
     ("ContainerConfig", made.ended(exit_code=127), "entry point"),
     ("EndedByItself", made.ended(exit_code=0), "needs OnFailure"),

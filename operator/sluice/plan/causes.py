@@ -7,6 +7,7 @@ from sluice.values import driver_state, records
 _PULL = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
 _SETUP = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 _GONE_WITH_NODE = {"NodeLost", "NodeShutdown", "Shutdown", "Terminated"}
+_GAVE_UP = 11  # Spark's exit code after spark.executor.maxNumFailures
 _SHORT = 200  # of a sentence of others within one of ours
 
 
@@ -73,6 +74,9 @@ def _of_container(pod: records.Pod, ended: records.Ended) -> Cause:
         hint = "is spec.image an image of Spark, with its entry point?"
         return Cause("ContainerConfig", f"{pod.name} has nothing to run, exit code {ended.exit_code}: {hint}")
     hint = f"kubectl -n {pod.namespace} logs {pod.name}"
+    if ended.exit_code == _GAVE_UP:
+        why = f"too many executors failed or could not be made: {hint}; kubectl -n {pod.namespace} describe quota"
+        return Cause("ExecutorsFailed", f"{pod.name} gave up, exit code {_GAVE_UP}: {why}.")
     return Cause("ApplicationError", f"{pod.name} ended with exit code {ended.exit_code}: {hint}.")
 
 
