@@ -169,6 +169,26 @@ def test_why_of_a_healthy_job_finds_nothing_amiss(desk):
     assert json.loads(desk.type("why", "clicks", "-o", "json"))["amiss"] == []
 
 
+HANDED_OVER = {
+    "phase": "RolledBack",
+    "since": "2026-11-18T13:00:00Z",
+    "message": "revision b2c3d4 is given up, a1b2c3 runs again: no such column",
+}
+NOT_AGAIN = "revision b2c3d4 is not tried again, a1b2c3 runs, until spec is changed or a restart asked for"
+GIVEN_UP = {"revision": "b2c3d4", "instead": "a1b2c3", "at": "2026-11-18T13:00:00Z", "why": "no such column"}
+
+
+def test_how_the_last_handover_went_is_said_in_a_sentence_and_what_is_not_tried_again(desk):
+    status = {**RUNNING["status"], "handoff": HANDED_OVER, "givenUp": GIVEN_UP}
+    desk.holds(fakes.stream_job(status=status))
+    assert desk.type("why", "clicks").splitlines()[1:] == [
+        f"- Handover, RolledBack since 2026-11-18T13:00:00Z: {HANDED_OVER['message']}",
+        f"- Since 2026-11-18T13:00:00Z {NOT_AGAIN}: no such column",
+    ]
+    assert f"handover   RolledBack: {HANDED_OVER['message']}" in desk.type("status", "clicks").splitlines()
+    assert json.loads(desk.type("why", "clicks", "-o", "json"))["givenUp"] == GIVEN_UP
+
+
 def broken(status, body=None, reason=""):
     why = client.ApiException(status=status, reason=reason)
     why.body = body

@@ -62,6 +62,8 @@ def _page(job: Body) -> str:
         f"driver     {driver.get('pod', '-')}, attempt {driver.get('attempt', '-')}",
         f"executors  {_executors(status) or '-'} run{_waiting(status)}",
     ]
+    if handoff := status.get("handoff"):
+        lines.append(f"handover   {handoff['phase']}: {handoff.get('message', '-')}")
     lines += [f"query      {_query(one)}" for one in status.get("queries", ())]
     if nodes := placement.get("nodes"):
         where = ", ".join(f"{node} {count}" for node, count in sorted(nodes.items()))

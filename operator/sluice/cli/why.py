@@ -40,6 +40,7 @@ def _lines(job: Body, told: list[Body]) -> Iterator[str]:
     for one in _amiss(status):
         yield _sentence(f"- {one['type']} is {one['status']}, {one.get('reason', '-')}", one.get("message"))
     yield from _failure(status.get("driver", {}))
+    yield from _handover(status)
     if decisions := status.get("decisions"):
         yield "\nDecided, the latest at the end:"
         for one in decisions:
@@ -63,12 +64,22 @@ def _failure(driver: Body) -> Iterator[str]:
         yield f"- It starts again at {driver['retryAt']}."
 
 
+def _handover(status: Body) -> Iterator[str]:
+    if handoff := status.get("handoff"):
+        yield f"- Handover, {handoff['phase']} since {handoff['since']}: {handoff.get('message', '-')}"
+    if given_up := status.get("givenUp"):
+        revisions = f"revision {given_up['revision']} is not tried again, {given_up['instead']} runs"
+        yield f"- Since {given_up['at']} {revisions}, until spec is changed or a restart asked for: {given_up['why']}"
+
+
 def _found(status: Body, told: list[Body]) -> Body:
     return {
         "phase": status.get("phase"),
         "message": status.get("message"),
         "amiss": _amiss(status),
         "driver": status.get("driver", {}),
+        "handoff": status.get("handoff", {}),
+        "givenUp": status.get("givenUp", {}),
         "decisions": status.get("decisions", []),
         "events": [
             {"at": cluster.event_at(event), "reason": event.get("reason"), "message": event.get("message")}
