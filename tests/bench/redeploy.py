@@ -3,9 +3,9 @@
 Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, redeploy_pause
+from bench import ledger, outcome, redeploy_nodes, redeploy_pause
 
-_PARTS = (redeploy_pause,)
+_PARTS = (redeploy_pause, redeploy_nodes)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

@@ -61,7 +61,7 @@ def _measure(strategy: str, rounds: int) -> dict[str, Any]:
     return {
         "pause_ms": pauses_ms, "batch_ms": statistics.median(batches_ms),
         "gap_ms": [found.longest_gap_ms(*span) for span in spans_ms],
-        "records": found.records, "lost": found.lost, "repeated": found.repeated,
+        "records": len(found.records), "lost": found.lost, "repeated": found.repeated(),
     }  # fmt: skip
 
 

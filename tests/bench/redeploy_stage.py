@@ -47,24 +47,38 @@ class Load:
 
 @dataclasses.dataclass(frozen=True)
 class Arrived:
-    """At the sink."""
+    """At the sink: each record's number and moment, in the order of the moments."""
 
-    records: int
-    lost: int
-    repeated: int
-    moments_ms: tuple[int, ...]  # in order
+    sent: int
+    records: tuple[tuple[int, int], ...]
+
+    @property
+    def lost(self) -> int:
+        """How many never came."""
+        return self.sent - len({number for number, _ in self.records})
+
+    def repeated(self, since_ms: float = 0.0) -> int:
+        """How many came again, from a moment on."""
+        seen: set[int] = set()
+        again = [at_ms for number, at_ms in self.records if number in seen or seen.add(number)]  # type: ignore[func-returns-value]
+        return sum(at_ms >= since_ms for at_ms in again)
+
+    def first_after_ms(self, since_ms: float) -> int:
+        """The moment of the first one after another moment."""
+        return min(at_ms for _, at_ms in self.records if at_ms > since_ms)
 
     def longest_gap_ms(self, since_ms: float, until_ms: float) -> int:
         """The longest time in which nothing arrived."""
-        inside = [at_ms for at_ms in self.moments_ms if since_ms <= at_ms <= until_ms]
+        inside = [at_ms for _, at_ms in self.records if since_ms <= at_ms <= until_ms]
         return max((later - earlier for earlier, later in itertools.pairwise(inside)), default=0)
 
 
 @contextlib.contextmanager
-def relay(**spec: Any) -> Iterator[tuple[streamjobs.Job, Load]]:
+def relay(operator_on: str = "", **spec: Any) -> Iterator[tuple[streamjobs.Job, Load]]:
     """The job, Ready and under load; at the end nothing of it is left."""
     kube = target.connect()
-    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,))
+    there = {"nodeSelector": {"kubernetes.io/hostname": operator_on}} if operator_on else {}
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), there)
     operator.prepare()
     try:
         operator.install()
@@ -96,8 +110,6 @@ def arrived(job: streamjobs.Job, load: Load) -> Arrived:
     consumer = kafka.KafkaConsumer(
         _SINK, bootstrap_servers=_SERVERS, auto_offset_reset="earliest", consumer_timeout_ms=10_000
     )
-    found = list(itertools.islice(consumer, many))
+    found = [(int(record.value), record.timestamp) for record in itertools.islice(consumer, many)]
     consumer.close()
-    numbers = [int(record.value) for record in found]
-    moments_ms = tuple(sorted(record.timestamp for record in found))
-    return Arrived(many, load.sent - len(set(numbers)), many - len(set(numbers)), moments_ms)
+    return Arrived(load.sent, tuple(sorted(found, key=lambda pair: pair[1])))
