@@ -147,7 +147,9 @@ async def begin(
     """
     async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
         cluster = world.World(kube)
-        cluster.inside = inside.Inside(kube, clock.now_s) if talking else None
+        if talking:
+            cluster.inside = inside.Inside(kube, clock.now_s)
+            cluster.inside.silent = cluster.silent
         turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
         at = Play(kube, cluster, who, running.Operator(who, may_write, namespaces, around), between, around)

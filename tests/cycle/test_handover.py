@@ -250,3 +250,33 @@ async def test_an_operator_killed_at_every_look_ends_where_an_undisturbed_one_do
         await at.later(30)
         assert len(at.drivers()) == 1
         assert at.ready()
+
+
+@by_the_clock
+async def test_a_driver_whose_node_does_not_answer_is_followed_at_once_and_ends_when_it_is_back():
+    async with begin() as at:
+        old = await started(at)
+        node = at.kube.get("Pod", play.TEAM, old)["spec"]["nodeName"]
+        at.world.full.add(node)
+        at.world.silence(node)
+        await at.until(lambda: at.status()["driver"]["attempt"] == 2 and at.ready(), within_s=30)
+        await at.until(lambda: [query.get("batch") for query in at.status()["queries"]] == [1], within_s=10)
+        at.world.hear(node)
+        await at.until(lambda: old not in at.drivers())
+        assert len(at.drivers()) == 1
+        assert at.ready()
+
+
+@by_the_clock
+async def test_a_driver_whose_node_is_cordoned_is_followed_by_one_elsewhere_and_nothing_stands_still():
+    async with begin() as at:
+        old = await started(at)
+        ready = []
+        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        node = at.kube.get("Pod", play.TEAM, old)["spec"]["nodeName"]
+        at.world.cordon(node)
+        await at.until(lambda: phase(at) == "Proving" and at.drivers() != [old] and len(at.drivers()) == 1)
+        (new,) = at.drivers()
+        assert at.kube.get("Pod", play.TEAM, new)["spec"]["nodeName"] != node
+        assert set(at.executors().values()).isdisjoint({node})
+        assert set(ready) == {"True"}

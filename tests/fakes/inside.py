@@ -45,6 +45,7 @@ class Inside:
         self.fails_at_gate: dict[str, str] = {}  # why, by driver
         self.fails_after: dict[str, str] = {}  # at their first batch
         self.slow: dict[str, int] = {}  # how long a batch takes, ms
+        self.silent: set[str] = set()  # nodes that do not answer
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
         self._kube, self._now_s = kube, now_s
         self._drivers: dict[str, Driver] = {}
@@ -73,6 +74,7 @@ class Inside:
             driver.phase = "Waiting"
         elif driver.phase == "Waiting" and told.get("gate", {}).get("open"):
             driver.phase = "Running"
+            self._fence_the_silent(key)
         elif driver.phase == "Waiting":
             driver.warm = (told.get("warmUp") or told.get("preload")) is True and driver.name not in self.never_warm
             driver.problem = self.fails_at_gate.get(driver.name, "")
@@ -89,6 +91,13 @@ class Inside:
             driver.phase = "Running"
         elif driver.phase == "Quiet" and drain and drain["stop"]:
             driver.phase = "Stopped"
+
+    def _fence_the_silent(self, key: tuple[str, str]) -> None:
+        """Whoever is on a node that does not answer writes no more: another has taken its checkpoint."""
+        for pod in self._kube.objects("Pod"):
+            other = self._drivers.get(pod["metadata"]["uid"])
+            if other and _key(pod) == key and pod["spec"].get("nodeName") in self.silent:
+                other.phase = "Fenced"
 
     def batches(self, job: tuple[str, str], count: int) -> None:
         """So many more are committed, by whoever runs; the numbers are told with the next word."""

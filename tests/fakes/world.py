@@ -29,6 +29,7 @@ class World:
 
     def __init__(self, kube: api.FakeApi, nodes: tuple[str, ...] = _NODES) -> None:
         self.full: set[str] = set()  # nodes the scheduler finds no room on
+        self.silent: set[str] = set()  # nodes whose kubelet does not answer; what runs there may still run
         self.asleep = False  # nothing goes on
         self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
@@ -51,6 +52,16 @@ class World:
     def cordon(self, name: str, *, cordoned: bool = True) -> None:
         """As `kubectl cordon` and `uncordon`."""
         self._kube.change("Node", "", name, spec={"unschedulable": cordoned or None})
+
+    def silence(self, name: str) -> None:
+        """A node does not answer any more, and the cluster finds out."""
+        self.silent.add(name)
+        self._kube.change("Node", "", name, status={"conditions": [{"type": "Ready", "status": "Unknown"}]})
+
+    def hear(self, name: str) -> None:
+        """It is back."""
+        self.silent.discard(name)
+        self._kube.change("Node", "", name, status={"conditions": [{"type": "Ready", "status": "True"}]})
 
     def room(self, **most: int) -> None:
         """So many pods each of these nodes takes."""
@@ -97,7 +108,8 @@ class World:
         doers: tuple[Callable[[Body], bool], ...] = (
             self._schedule, self._run, self._stop, self._spark.go_on, self._talk,
         )  # fmt: skip
-        return any(do(pod) for do in doers for pod in self._pods(over=True))
+        pods = [pod for pod in self._pods(over=True) if pod["spec"].get("nodeName") not in self.silent]
+        return any(do(pod) for do in doers for pod in pods)
 
     def _schedule(self, pod: Body) -> bool:
         """To where its affinity says, or anywhere; a pod that fits nowhere is told so once."""
