@@ -7,10 +7,11 @@ import java.util.function.LongSupplier;
 
 /**
  * Whether a driver has been without executors for so long that none is on its way back. When a whole namespace is deleted
- * they are sent away with the driver, and its batch would wait for its next stage until the pod's grace is over.
+ * they are sent away with the driver, and its batch would wait for its next stage until the pod's grace is over. When only
+ * the node is drained Spark asks for others, which need a moment to be there and end the batch.
  */
 final class Desertion implements BooleanSupplier {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final IntSupplier executors;
     private final LongSupplier clockNs;

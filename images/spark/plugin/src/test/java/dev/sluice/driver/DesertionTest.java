@@ -17,19 +17,19 @@ final class DesertionTest {
     }
 
     @Test
-    void aDriverIsDesertedWhenItHasHadNoExecutorForFiveSeconds() {
+    void aDriverIsDesertedWhenItHasHadNoExecutorForTwentySeconds() {
         look(0, 2, false);
         look(9, 0, false);
-        look(13, 0, false);
-        look(14, 0, true);
+        look(28, 0, false);
+        look(29, 0, true);
     }
 
     @Test
     void anExecutorThatComesBackInTimeEndsTheCount() {
         look(0, 0, false);
-        look(4, 1, false);
-        look(6, 0, false);
-        look(10, 0, false);
-        look(11, 0, true);
+        look(19, 1, false);
+        look(21, 0, false);
+        look(40, 0, false);
+        look(41, 0, true);
     }
 }
