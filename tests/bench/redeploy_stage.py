@@ -7,6 +7,7 @@ one is seen, and each carries the moment it was written, so that a pause is.
 import contextlib
 import dataclasses
 import itertools
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -16,12 +17,24 @@ import kafka
 
 from demo import operators, plain_spark, streamjobs
 from e2e import kafka as topics
-from testbed import target
+from sluice.values import names
+from testbed import addons, cluster, target
 
 _NAMESPACE, _RELEASE = "bench-redeploy", "bench-redeploy-operator"
 _RECORDS_S = 200
 _SOURCE, _SINK = "redeploy-in", "redeploy-out"
 _SERVERS = "127.0.0.1:29092"
+_CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "relay"},
+    "spec": {
+        "storageClassName": "shared",
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    },
+}
+_CHECKPOINT = {"location": "/checkpoints/relay", "volume": {"persistentVolumeClaim": {"claimName": "relay"}}}
 _PATIENCE_S = 600
 
 
@@ -79,6 +92,7 @@ def relay(operator_on: str = "", **spec: Any) -> Iterator[tuple[streamjobs.Job, 
     kube = target.connect()
     there = {"nodeSelector": {"kubernetes.io/hostname": operator_on}} if operator_on else {}
     operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), there)
+    addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
     operator.prepare()
     try:
         operator.install()
@@ -86,7 +100,9 @@ def relay(operator_on: str = "", **spec: Any) -> Iterator[tuple[streamjobs.Job, 
             topics.create(kube, topic)
         job = streamjobs.fresh(kube, _NAMESPACE, "relay")
         places = ["--source", f"kafka:{_SOURCE}", "--sink", f"kafka:{_SINK}", "--servers", "kafka.testbed:9092"]
-        usual = {"executors": {"count": 2, "template": streamjobs.template("executor")}}
+        kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_CLAIM))
+        executors = {"count": 2, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
+        usual = {"executors": executors, "checkpoint": _CHECKPOINT}
         job.apply(application={"file": "local:///opt/pipelines/relay.py", "args": places}, **(usual | spec))
         job.wait("condition=Ready")
         load = Load()
