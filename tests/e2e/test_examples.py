@@ -1,9 +1,10 @@
 """Each of crds/examples as a user would run it: applied, Ready, rows, executors where the plan said, and gone again.
 
-Two at a time, for a machine of two cores. The whole life (suspend, resume, change) is led by two that differ in what
-it depends on: `wordcount` (state, on a volume) and `relay` (Kafka, the checkpoint on S3).
+Two at a time, for a machine of two cores. Two that differ in what it depends on are suspended and resumed: `wordcount`
+(state, on a volume) and `relay` (Kafka, the checkpoint on S3).
 The others run the same operator code with other pipelines, so there it is enough that they run and go; all of them
-lead it in `make bench NAME=operator`, which sets `SLUICE_WHOLE_LIFE`.
+lead the whole life, with a change, in `make bench NAME=operator`, which sets `SLUICE_WHOLE_LIFE`. What a change does to
+a running job is in `test_redeploys.py`.
 """
 
 import os
@@ -153,7 +154,7 @@ def test_an_example_runs_from_apply_to_delete(kube, pair):
 
     whole = [example for example in pair if ALL or example.job.name in WHOLE_LIFE]
     suspend_and_resume(whole)
-    change(whole)
+    change(pair if ALL else [])
 
     for example in pair:
         example.kubectl("delete")
