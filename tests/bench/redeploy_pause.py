@@ -71,7 +71,9 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
     job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": str(100 + number)})
 
     def is_done() -> bool:
-        return job.status()["revision"] != before and len(job.pods(names.DRIVER)) == 1
+        status = job.status()
+        taking = status.get("handoff", {}).get("phase") == "Taking"
+        return status["revision"] != before and not taking and len(job.pods(names.DRIVER)) == 1
 
     plain_spark.until(f"redeploy {number}", is_done, _PATIENCE_S)
     job.wait("condition=Ready")
