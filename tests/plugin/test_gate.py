@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from plugin import agent, drivers
+from plugin import agent, broker, drivers, feeds, sinks, storage
 from plugin.test_drain import at_least, committed
 
 
@@ -68,6 +68,29 @@ def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAge
         new_agent.order(drain={"id": "end", "timeoutMs": 30_000, "stop": True})
         assert new.end() == "ended"
         assert before[0] == before[1]
+
+
+@pytest.mark.matrix
+def test_with_kafka_it_is_rehearsed_at_the_gate_and_the_handover_is_short_and_exact(fake_agent, tmp_path):
+    with broker.serving(tmp_path / "kafka") as servers, agent.FakeAgent(tmp_path / "new-agent") as new_agent:
+        job = drivers.Job(tmp_path / "job", source="kafka", sink="kafka", kafka=servers, topic="rows")
+        checkpoint = storage.Checkpoint.of(job)
+        new_agent.order(gate={"open": False}, warmUp=True, preload=True)
+        with feeds.feeding(job), drivers.Driver(job, "a", fake_agent.folder) as old:
+            fake_agent.wait(at_least(3), 300)
+            with drivers.Driver(job, "b", new_agent.folder) as new:
+                new_agent.wait(lambda state: all(query["warm"] for query in state["queries"]) and at_gate(state), 300)
+                told = [state["warmUp"] for _, state in new_agent.states if "warmed up" in state["warmUp"]]
+                assert all("with its Kafka of [" in sentence for sentence in told), told
+                fake_agent.order(drain={"id": "over", "timeoutMs": 30_000, "stop": True})
+                quiet = fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"), 60)
+                new_agent.order(gate={"open": True})
+                state = new_agent.wait(at_least(committed(quiet)[0] + 3), 60)
+                print(told[-1], commit_times(state)[0][0] - commit_times(quiet)[0][1], "ms of pause")
+                new_agent.order(drain={"id": "end", "timeoutMs": 30_000, "stop": True})
+                assert (old.end(), new.end()) == ("ended", "ended")
+        rows = sinks.judge(job, checkpoint.consumed(job.source))
+        assert (rows.missing, rows.repeated) == (0, 0)
 
 
 def refused(job: drivers.Job, fake: agent.FakeAgent, who: str = "refused") -> str:

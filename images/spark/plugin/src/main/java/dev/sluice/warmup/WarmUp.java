@@ -10,6 +10,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 import org.apache.spark.sql.types.StructType;
@@ -30,8 +32,11 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  */
 public final class WarmUp {
     private static final int BATCHES = 4;
+    private static final int REHEARSED_BATCHES = 6;
     private static final long LONGEST_MS = 60_000;
+    private static final long LONGEST_REHEARSAL_MS = 8_000;
     private static final long LOOK_MS = 20;
+    private static final int LONGEST_REASON = 160;
 
     private final BooleanSupplier goesOn;
 
@@ -61,19 +66,28 @@ public final class WarmUp {
         final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), WarmUp::madeUp);
         final Configuration conf = session.sessionState().newHadoopConf();
         try {
-            return run(Dataset.ofRows(session, plan).writeStream().queryName(SparkAdmission.WARM_UP + waiting.runId())
-                    .format("noop").outputMode(execution.outputMode()).option("checkpointLocation", folder.toString())
-                    .start(), waiting.name());
+            final String said = "query '" + waiting.name() + "' warmed up with batches of "
+                    + run(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder, BATCHES, LONGEST_MS);
+            final DataStreamWriter<Row> rehearsal = new Rehearsal(waiting, session).query(WarmUp::madeUp);
+            return rehearsal == null ? said : said + ", with its Kafka of " + run(waiting, rehearsal, new Path(folder, "rehearsal"),
+                    REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
         } finally {
             folder.getFileSystem(conf).delete(folder, true);
         }
     }
 
-    private String run(final StreamingQuery query, final String name) throws InterruptedException, TimeoutException {
-        final long deadlineNs = System.nanoTime() + LONGEST_MS * 1_000_000;
+    private String run(final SparkQuery waiting, final DataStreamWriter<Row> writer, final Path folder, final int batches,
+            final long longestMs) throws InterruptedException, TimeoutException {
+        return run(writer.queryName(SparkAdmission.WARM_UP + waiting.runId()).outputMode(waiting.execution().outputMode())
+                .option("checkpointLocation", folder.toString()).start(), batches, longestMs);
+    }
+
+    private String run(final StreamingQuery query, final int batches, final long longestMs)
+            throws InterruptedException, TimeoutException {
+        final long deadlineNs = System.nanoTime() + longestMs * 1_000_000;
         try {
             while (query.isActive() && goesOn.getAsBoolean() && System.nanoTime() < deadlineNs
-                    && (query.lastProgress() == null || query.lastProgress().batchId() < BATCHES - 1)) {
+                    && (query.lastProgress() == null || query.lastProgress().batchId() < batches - 1)) {
                 Thread.sleep(LOOK_MS);
             }
         } finally {
@@ -83,8 +97,12 @@ public final class WarmUp {
         for (final StreamingQueryProgress progress : query.recentProgress()) {
             batchesMs.add(progress.batchDuration());
         }
-        final String failed = query.exception().isDefined() ? ", then failed: " + query.exception().get().message() : "";
-        return "query '" + name + "' warmed up with batches of " + batchesMs + " ms" + failed;
+        return batchesMs + " ms" + (query.exception().isDefined() ? ", then failed: " + brief(query.exception().get().message()) : "");
+    }
+
+    /** What the user's own functions say of rows that are none fills pages. */
+    private static String brief(final String message) {
+        return message.length() > LONGEST_REASON ? message.substring(0, LONGEST_REASON) + "…" : message;
     }
 
     private static LogicalPlan madeUp(final LogicalPlan leaf) {
