@@ -15,7 +15,7 @@ from sluice.values import names
 
 _ROUNDS, _CONTROLS = 10, 3
 _PATIENCE_S = 600
-_AFTER_S = 20  # records that come later are no longer of this round
+_AFTER_S = 20  # between two rounds
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
@@ -82,10 +82,6 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
 
 
 def _flows(job: streamjobs.Job) -> None:
-    """Some batches of the new driver, so that the next round begins from a steady state."""
-
-    def has_begun() -> bool:
-        return any(query.get("batch", -1) >= 0 and query["phase"] == "running" for query in job.status()["queries"])
-
-    plain_spark.until("its batches", has_begun, _PATIENCE_S)
-    time.sleep(_AFTER_S)
+    """The next round begins from a steady state."""
+    reached = redeploy_stage.count(job) + redeploy_stage.RECORDS_S * _AFTER_S
+    plain_spark.until("more records", lambda: redeploy_stage.count(job) >= reached, _PATIENCE_S)

@@ -21,7 +21,7 @@ from sluice.values import names
 from testbed import addons, cluster, target
 
 _NAMESPACE, _RELEASE = "bench-redeploy", "bench-redeploy-operator"
-_RECORDS_S = 200
+RECORDS_S = 200
 _SOURCE, _SINK = "redeploy-in", "redeploy-out"
 _SERVERS = "127.0.0.1:29092"
 _CLAIM = {
@@ -52,7 +52,7 @@ class Load:
         for number in itertools.count():
             if self.stops:
                 break
-            time.sleep(max(0.0, began_s + number / _RECORDS_S - time.monotonic()))
+            time.sleep(max(0.0, began_s + number / RECORDS_S - time.monotonic()))
             producer.send(_SOURCE, value=str(number).encode(), partition=number % topics.PARTITIONS)
             self.sent = number + 1
         producer.close()
@@ -117,6 +117,11 @@ def relay(operator_on: str = "", **spec: Any) -> Iterator[tuple[streamjobs.Job, 
     finally:
         operator.uninstall()
         operator.clear()
+
+
+def count(job: streamjobs.Job) -> int:
+    """Records at the sink so far."""
+    return topics.count(job.kube, _SINK)
 
 
 def arrived(job: streamjobs.Job, load: Load) -> Arrived:
