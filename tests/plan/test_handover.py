@@ -280,3 +280,26 @@ def test_what_is_written_is_read_back():
     )
     written = {"handoff": {key: value for key, value in now.write().items() if value is not None}}
     assert handoff.read(written) == now
+
+
+REFUSED = {
+    "a quota": ('pods "x" is forbidden: exceeded quota: small', True, False),
+    "anything else": ("spec.containers[0].volumeMounts: Not found", False, True),
+}
+
+
+@pytest.mark.parametrize(("sentence", "degraded", "is_its_fault"), REFUSED.values(), ids=REFUSED)
+def test_a_driver_that_is_refused_by(sentence, degraded, is_its_fault):
+    now = dataclasses.replace(begun(), uid="")
+    verdict = judge(view(OLD, made.executor(), now=now, refused=sentence))
+    assert (verdict.handoff.phase, verdict.handoff.degraded) == (handoff.CANCELLED, degraded)
+    assert (verdict.given_up is not None) == is_its_fault
+    assert sentence in verdict.message
+
+
+def test_a_job_that_has_no_room_for_both_drivers_ends_the_old_one_and_only_then_starts_the_new():
+    cancelled = dataclasses.replace(begun(handoff.CANCELLED), degraded=True)
+    verdict = judge(view(OLD, made.executor(), now=cancelled, told={OLD.name: OPEN}))
+    assert (verdict.phase, deleted(verdict)) == ("Restarting", {OLD.name})
+    started = judge(view(now=cancelled, told={}, said={}))
+    assert (started.phase, started.driver.attempt) == ("Starting", 3)
