@@ -81,8 +81,6 @@ class Cycle:
     async def _filled_in(self, view: views.JobView) -> views.JobView:
         """The view with what is rarely so: nodes not read, a refusal, a driver made of another spec."""
         refused = self._refused.get(view.job.key)
-        if not self._around.placing:
-            view = dataclasses.replace(view, placing=False)
         revision = view.job.status.get("revision")
         if given_up := rollback.given_up(view.job):
             before = await revisions.read(self._line, view.job, given_up.instead)

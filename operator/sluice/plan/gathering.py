@@ -70,10 +70,8 @@ def _refused(said: reports.Report | None) -> Trouble | None:
     """What the driver itself says: a query that was refused at the gate, or one that would not have waited."""
     if said is None:
         return None
-    if said.problem:
-        return Trouble(said.problem)
-    ended = [one for one in said.queries if one.phase == "ended" and one.problem]
-    return Trouble(f"{ended[0].name}: {ended[0].problem}") if ended else None
+    why = said.problem or inside.failed(said)
+    return Trouble(why) if why else None
 
 
 def _held_up(view: views.JobView, new: records.Pod) -> Trouble | None:

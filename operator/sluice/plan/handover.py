@@ -8,8 +8,8 @@ whatever becomes of the new one; from there on only the new one may write.
 import dataclasses
 
 from sluice import build
-from sluice.plan import changes, gathering, inside, proving, running, starts, verdicts
-from sluice.values import driver_state, handoff, names, records, steps, streamjob, views
+from sluice.plan import changes, gathering, inside, leftovers, orders, proving, running, starts, verdicts
+from sluice.values import driver_state, handoff, names, records, streamjob, views
 from sluice.values.handoff import Handoff
 from sluice.values.streamjob import Body
 
@@ -22,7 +22,7 @@ def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) 
     said = inside.heard(view, old)
     if view.job.spec.update.strategy != "Handover" or not around.plugged or said is None or not old.ready:
         return False
-    reached = old.node not in view.lost_nodes and old.name in _told(view)
+    reached = old.node not in view.lost_nodes and old.name in orders.told(view)
     guarded = said.phase == "Running" and not said.problem
     return reached and guarded and _same_checkpoint(view) and not _had_no_room(view)
 
@@ -30,7 +30,7 @@ def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) 
 def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
     """Whether a driver that can no longer be asked will stop writing once another has taken its checkpoint."""
     said = inside.heard(view, driver)
-    if said is None or said.problem or driver.name not in _told(view):
+    if said is None or said.problem or driver.name not in orders.told(view):
         return False
     alive = [one for one in said.queries if one.phase != "ended"]
     return bool(alive) and all(one.epoch and not one.problem for one in alive)
@@ -55,7 +55,7 @@ def begin(
 ) -> verdicts.Verdict:
     """Makes the new driver, behind a closed gate."""
     revision = changes.revision(view.job)
-    attempt = max(state.attempt, handoff.read(view.job.status).attempt) + 1
+    attempt = leftovers.next_attempt(view, state)
     name = names.driver_pod(view.job.name, revision, attempt)
     now = Handoff(
         phase=handoff.PREPARING, why=why, old_pod=old.name, old_revision=state.revision,
@@ -102,7 +102,7 @@ def take(view: views.JobView, now: Handoff, old: records.Pod | None) -> verdicts
     now = dataclasses.replace(now, phase=handoff.TAKING, since_s=view.now_s, uid=new.uid)
     told: dict[str, Body] = {now.pod: {"gate": {"open": True}}}
     if old is not None:
-        told[old.name] = {**_told(view).get(old.name, {}), "drain": _drain_order(view.job, now, stop=True)}
+        told[old.name] = {**orders.told(view).get(old.name, {}), "drain": _drain_order(view.job, now, stop=True)}
     why = f"{now.old_pod} is quiet" if old else f"{now.old_pod} is no more"
     decision = verdicts.Decision(view.now_s, "HandOver", now.pod, "its gate opens", why)
     verdict = running.judge(view, begun, new)
@@ -139,7 +139,7 @@ def _gather(
     if missing := gathering.missing(view, now, new):
         return _on(view, state, old, now, f"{new.name} comes up beside it: {missing}")
     now = dataclasses.replace(now, phase=handoff.DRAINING, since_s=view.now_s)
-    told = {**_told(view)[old.name], "drain": _drain_order(view.job, now, stop=False)}
+    told = {**orders.told(view)[old.name], "drain": _drain_order(view.job, now, stop=False)}
     found = _on(view, state, old, now, f"it ends its batch, {new.name} is ready to take over")
     return dataclasses.replace(found, told={old.name: told})
 
@@ -171,15 +171,14 @@ def _over(
     """The old driver goes on; what was started beside it goes."""
     now = cancelled(view, now, why)
     given_up = handoff.GivenUp(now.revision, now.old_revision, why, view.now_s)
-    told = {key: value for key, value in _told(view).get(old.name, {}).items() if key != "drain"}
-    gone = [one for one in view.pods if not one.deleting and _is_of(view, one, now)]
-    deletes = tuple(steps.Delete("Pod", one.namespace, one.name, one.uid) for one in gone)
+    told = {key: value for key, value in orders.told(view).get(old.name, {}).items() if key != "drain"}
+    gone = leftovers.deletes(one for one in view.pods if _is_of(view, one, now))
     decision = verdicts.Decision(view.now_s, "HandOver", now.pod, "was cancelled", why)
     at_fault = is_its_fault and now.revision != now.old_revision
     return dataclasses.replace(
         _on(view, state, old, now, now.message),
         told={old.name: told},
-        stages=(deletes,),
+        stages=(gone,),
         decisions=(decision,),
         given_up=given_up if at_fault else None,
     )
@@ -213,12 +212,6 @@ def _drain_order(job: streamjob.StreamJob, now: Handoff, *, stop: bool) -> Body:
 
 def _drain_id(now: Handoff) -> str:
     return f"handover-{now.attempt}"
-
-
-def _told(view: views.JobView) -> dict[str, Body]:
-    ordered: Body = view.job.status.get("orders") or {}
-    found: dict[str, Body] = ordered.get("drivers") or {}
-    return found
 
 
 def _same_checkpoint(view: views.JobView) -> bool:

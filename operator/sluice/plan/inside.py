@@ -48,6 +48,12 @@ def words(view: views.JobView, pod: records.Pod) -> str:
     return "".join(f": {one}" for one in found)
 
 
+def failed(said: reports.Report) -> str:
+    """The first query that ended and should not have, and why; nothing if none did."""
+    ended = [one for one in said.queries if one.phase == "ended" and one.problem]
+    return f"{ended[0].name}: {ended[0].problem}" if ended else ""
+
+
 def queries(said: reports.Report) -> list[Body]:
     """As `status.queries` has them."""
     return [{name: value for name, value in _written(one).items() if value not in (None, "")} for one in said.queries]

@@ -61,9 +61,8 @@ def checkpoint_healthy(seen: inside.Inside) -> Found:
     if missing := _missing(seen):
         return missing
     queries = seen.said.queries if seen.said else ()
-    refused = [one for one in queries if one.phase == "ended" and one.problem]
-    if refused:
-        return False, "QueryRefused", f"{refused[0].name}: {refused[0].problem}"
+    if seen.said and (why := inside.failed(seen.said)):
+        return False, "QueryRefused", why
     if not queries or any(one.committed < 0 for one in _alive(queries)):
         return _NO_BATCH
     return True, "Committed", _HEALTHY

@@ -17,16 +17,23 @@ _BEGIN: Body = {"gate": {"open": True}}
 def wanted(view: views.JobView, verdict: verdicts.Verdict) -> Body | None:
     """As they should read; None where no driver ever had the plugin. The serial rises with each change."""
     before: Body = view.job.status.get("orders") or {}
-    told: Mapping[str, Body] = before.get("drivers") or {}
-    drivers = {pod.name: told[pod.name] for pod in living(view) if pod.name in told}
+    were = told(view)
+    drivers = {pod.name: were[pod.name] for pod in living(view) if pod.name in were}
     if verdict.plugged is not None:
         drivers.pop(verdict.driver.pod, None)
     if verdict.plugged:
         drivers[verdict.driver.pod] = _BEGIN
     drivers |= verdict.told
-    if drivers == told:
+    if drivers == were:
         return before or None
     return {"version": _VERSION, "serial": before.get("serial", 0) + 1, "drivers": drivers}
+
+
+def told(view: views.JobView) -> Mapping[str, Body]:
+    """What each driver was told so far, by pod."""
+    before: Body = view.job.status.get("orders") or {}
+    found: Mapping[str, Body] = before.get("drivers") or {}
+    return found
 
 
 def living(view: views.JobView) -> list[records.Pod]:

@@ -6,8 +6,8 @@ Taking: its gate is open and nobody else may write; the pause ends with its firs
 
 import dataclasses
 
-from sluice.plan import inside, measured, verdicts
-from sluice.values import driver_state, handoff, records, reports, steps, views
+from sluice.plan import inside, leftovers, measured, verdicts
+from sluice.values import driver_state, handoff, records, reports, views
 from sluice.values.handoff import Handoff
 
 LOOK_S = 5.0  # between two looks while something is under way, should nothing wake the cycle
@@ -20,7 +20,7 @@ def watch(
 ) -> verdicts.Verdict:
     """The verdict about the driver that took over, with what is to be said and done because it has just done so."""
     said = inside.heard(view, new)
-    if why := _wrong(said):
+    if said and (why := inside.failed(said)):
         return give_up(view, verdict, now, why)
     if now.phase == handoff.TAKING:
         return _taking(view, verdict, said, old, now)
@@ -91,11 +91,6 @@ def _proving(
     return dataclasses.replace(verdict, handoff=now, look_again_s=min(again_s, 60.0))
 
 
-def _wrong(said: reports.Report | None) -> str:
-    ended = [one for one in said.queries if one.phase == "ended" and one.problem] if said else []
-    return f"{ended[0].name}: {ended[0].problem}" if ended else ""
-
-
 def _has_work(said: reports.Report | None) -> bool:
     """A query that waits for data commits nothing, and nothing is wrong with it."""
     return said is None or any(one.in_flight >= 0 or one.phase == "gate" for one in said.queries)
@@ -120,9 +115,8 @@ def _end(view: views.JobView, old: records.Pod | None, *, at_once: bool = False)
     """The old driver's pod, once it has nothing left to do."""
     said = inside.heard(view, old) if old else None
     stopped = at_once or (said is not None and said.drain == "stopped")
-    if old is None or old.deleting or not stopped:
-        return ()
-    return ((steps.Delete("Pod", old.namespace, old.name, old.uid),),)
+    gone = leftovers.deletes([old]) if old and stopped else ()
+    return (gone,) if gone else ()
 
 
 def _ended(view: views.JobView, now: Handoff, phase: str, message: str) -> Handoff:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sluice import build
 from sluice.build import budget, config, executors, samples
-from sluice.plan import changes, crew, inside, verdicts
+from sluice.plan import changes, crew, inside, orders, verdicts
 from sluice.values import driver_state, records, steps, views
 from sluice.values.fields import Asks
 from sluice.values.streamjob import Body
@@ -99,8 +99,7 @@ def _obeys(view: views.JobView, driver: records.Pod) -> bool:
 
 
 def _told(view: views.JobView, driver: records.Pod) -> Body:
-    drivers: Body = (view.job.status.get("orders") or {}).get("drivers") or {}
-    return drivers.get(driver.name) or {}
+    return orders.told(view).get(driver.name) or {}
 
 
 def _begun(view: views.JobView, around: build.Surroundings, told: Body) -> Body:
