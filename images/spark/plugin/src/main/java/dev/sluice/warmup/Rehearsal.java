@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -23,7 +22,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * and writes no row, and Kafka keeps no track of either. Other sources and sinks may mind being asked, so they are left alone.
  */
 final class Rehearsal {
-    private static final String KAFKA = "org.apache.spark.sql.kafka010.";
     private static final Set<String> WHERE_TO_BEGIN = Set.of("startingoffsets", "startingoffsetsbytimestamp",
             "startingtimestamp", "maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay");
     private static final String MOST_ROWS = "1000";
@@ -43,7 +41,7 @@ final class Rehearsal {
     DataStreamWriter<Row> query(final UnaryOperator<LogicalPlan> madeUp) {
         final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), leaf -> isKafka(leaf) ? fromTheEnd(leaf) : madeUp.apply(leaf));
         final Dataset<Row> rows = Dataset.ofRows(session, plan);
-        if (isOfKafka(execution.sink())) {
+        if (Kafka.is(execution.sink())) {
             final scala.collection.immutable.Map<String, String> options = Inside.of(execution, "extraOptions");
             // Not a constant, or Spark would see that there is nothing to do and make no task.
             return rows.filter("rand() < -1").writeStream().format("kafka").options(CollectionConverters.asJava(options));
@@ -52,11 +50,7 @@ final class Rehearsal {
     }
 
     private boolean isKafka(final LogicalPlan leaf) {
-        return leaf instanceof StreamingRelationV2 && isOfKafka(((StreamingRelationV2) leaf).table());
-    }
-
-    private static boolean isOfKafka(final Table table) {
-        return table.getClass().getName().startsWith(KAFKA);
+        return leaf instanceof StreamingRelationV2 && Kafka.is(((StreamingRelationV2) leaf).table());
     }
 
     private LogicalPlan fromTheEnd(final LogicalPlan leaf) {

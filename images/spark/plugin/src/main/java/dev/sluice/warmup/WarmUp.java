@@ -69,11 +69,23 @@ public final class WarmUp {
             final String said = "query '" + waiting.name() + "' warmed up with batches of "
                     + run(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder, BATCHES, LONGEST_MS);
             final DataStreamWriter<Row> rehearsal = new Rehearsal(waiting, session).query(WarmUp::madeUp);
-            return rehearsal == null ? said : said + ", with its Kafka of " + run(waiting, rehearsal, new Path(folder, "rehearsal"),
-                    REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
+            if (rehearsal == null) {
+                return said;
+            }
+            final String rehearsed = run(waiting, rehearsal, new Path(folder, "rehearsal"), REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
+            return said + ", with its Kafka of " + rehearsed + producers(execution, session);
         } finally {
             folder.getFileSystem(conf).delete(folder, true);
         }
+    }
+
+    private String producers(final StreamExecution execution, final SparkSession session) {
+        if (!Kafka.is(execution.sink()) || !goesOn.getAsBoolean()) {
+            return "";
+        }
+        final long beganNs = System.nanoTime();
+        new Producers(execution, session.sparkContext()).open();
+        return ", producers connected in " + (System.nanoTime() - beganNs) / 1_000_000 + " ms";
     }
 
     private String run(final SparkQuery waiting, final DataStreamWriter<Row> writer, final Path folder, final int batches,
