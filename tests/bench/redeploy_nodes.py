@@ -62,7 +62,6 @@ def _measure(breaks: str, mends: str) -> dict[str, Any]:
             getattr(testbed, mends)(node)
         back_ms = time.time() * 1000
         time.sleep(_BACK_S)
-        load.stops = True
         found = redeploy_stage.arrived(job, load)
     return {
         "known_s": (known_ms - broken_ms) / 1000,

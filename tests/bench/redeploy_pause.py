@@ -56,7 +56,6 @@ def _measure(strategy: str, rounds: int) -> dict[str, Any]:
             _flows(job)
             spans_ms.append((began_ms, time.time() * 1000))
             print(f"{strategy} {number}: {pause_ms} ms between commits", flush=True)
-        load.stops = True
         found = redeploy_stage.arrived(job, load)
     return {
         "pause_ms": pauses_ms, "batch_ms": statistics.median(batches_ms),

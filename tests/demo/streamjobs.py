@@ -83,6 +83,10 @@ class Job:
         found: Body = plain_spark.until(f"an executor of {self.name} as wanted", look, DEADLINE_S)
         return found
 
+    def running(self, role: str) -> list[Body]:
+        """Those that run."""
+        return [pod for pod in self.pods(role) if pod["status"]["phase"] == "Running"]
+
     def uids(self, role: str) -> set[str]:
         """Of those pods."""
         return {pod["metadata"]["uid"] for pod in self.pods(role)}

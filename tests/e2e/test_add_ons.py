@@ -7,8 +7,7 @@ import urllib.request
 import kafka as kafka_client
 import pytest
 
-from demo import plain_spark
-from e2e import kafka
+from demo import plain_spark, topics
 from house import shell
 from testbed import addons, images, oci
 
@@ -82,8 +81,8 @@ http.server.HTTPServer(("", 8000), Metrics).serve_forever()
 
 @pytest.mark.usefixtures("testbed")
 def test_the_host_reads_from_kafka_what_a_pod_wrote(kube):
-    kafka.create(kube, "to-host")
-    kafka.fill(kube, "to-host", ["one", "two", "three"])
+    topics.create(kube, "to-host")
+    topics.fill(kube, "to-host", ["one", "two", "three"])
     port, _ = addons.FORWARDS["kafka"]
     reader = kafka_client.KafkaConsumer(
         "to-host", bootstrap_servers=f"127.0.0.1:{port}", auto_offset_reset="earliest", consumer_timeout_ms=5_000

@@ -13,8 +13,8 @@ import re
 import pytest
 
 from crds import schema
-from demo import plain_spark, streamjobs
-from e2e import kafka, namespaces
+from demo import plain_spark, streamjobs, topics
+from e2e import namespaces
 from sluice.values import names, streamjob
 from testbed import images
 
@@ -51,21 +51,21 @@ class Topics:
 
     def __init__(self, job):
         self.job, self.filled = job, 0
-        kafka.create(job.kube, "clicks")
-        kafka.create(job.kube, "copies")
+        topics.create(job.kube, "clicks")
+        topics.create(job.kube, "copies")
 
     def works(self):
         """What is new arrives, and what was there before is not copied again."""
         self.filled += 200
         records = [f"record-{number:04d}" for number in range(self.filled)]
-        kafka.fill(self.job.kube, "clicks", records[-200:])
+        topics.fill(self.job.kube, "clicks", records[-200:])
         plain_spark.until(f"{self.filled} records copied by {self.job.name}", self.has_copied, PATIENCE_S)
-        many = kafka.count(self.job.kube, "copies")
+        many = topics.count(self.job.kube, "copies")
         assert many < self.filled + 200
-        assert sorted(set(kafka.read(self.job.kube, "copies", many))) == records
+        assert sorted(set(topics.read(self.job.kube, "copies", many))) == records
 
     def has_copied(self):
-        return kafka.count(self.job.kube, "copies") >= self.filled
+        return topics.count(self.job.kube, "copies") >= self.filled
 
 
 class Runs:

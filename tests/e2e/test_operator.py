@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from chart import render
-from demo import plain_spark, streamjobs
-from e2e import command, kafka, namespaces
+from demo import plain_spark, streamjobs, topics
+from e2e import command, namespaces
 from sluice.values import names
 from testbed import addons
 
@@ -68,14 +68,14 @@ def seen_and_left(kube, installed):
 @pytest.mark.usefixtures("operator")
 def test_a_job_that_works_off_what_there_is_ends_completed(kube):
     records = [f"record-{number:04d}" for number in range(500)]
-    kafka.create(kube, "work")
-    kafka.create(kube, "done")
-    kafka.fill(kube, "work", records)
+    topics.create(kube, "work")
+    topics.create(kube, "done")
+    topics.fill(kube, "work", records)
     found = job(kube, "work-off")
     words = ["--source", "kafka:work", "--sink", "kafka:done", "--trigger", "now", *KAFKA]
     found.apply(application={"file": "local:///opt/pipelines/relay.py", "args": words}, restart={"policy": "OnFailure"})
     found.wait("jsonpath={.status.phase}=Completed")
-    assert kafka.read(kube, "done", kafka.count(kube, "done")) == records
+    assert topics.read(kube, "done", topics.count(kube, "done")) == records
     plain_spark.until("no executor is left", lambda: not found.pods(names.EXECUTOR))
     assert [pod["status"]["phase"] for pod in found.pods(names.DRIVER)] == ["Succeeded"]
     found.delete()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from demo import plain_spark
-from e2e import kafka
+from demo import plain_spark, topics
 
 RECORDS = 5_000
 MODES = {
@@ -41,7 +40,7 @@ def until_copied(kube, namespace, job, sink, records):
     def look():
         phase = kube.kubectl("-n", namespace, "get", "pod", job.driver(), "-o", "jsonpath={.status.phase}")
         assert phase in ("Pending", "Running"), kube.kubectl("-n", namespace, "logs", job.driver(), "--tail=30")
-        return kafka.count(kube, sink) >= records
+        return topics.count(kube, sink) >= records
 
     plain_spark.until(f"{records} records in {sink}", look, deadline_s=180)
 
@@ -49,22 +48,22 @@ def until_copied(kube, namespace, job, sink, records):
 @pytest.mark.parametrize("mode", MODES)
 def test_every_record_of_a_topic_arrives_in_another_once(kube, namespace, mode):
     source, sink = f"from-{mode}", f"to-{mode}"
-    kafka.create(kube, source)
-    kafka.create(kube, sink)
-    kafka.fill(kube, source, numbered(1, RECORDS))
+    topics.create(kube, source)
+    topics.create(kube, sink)
+    topics.fill(kube, source, numbered(1, RECORDS))
     plain_spark.empty_bucket(kube)
     job = job_of(mode, source, sink, mode)
     plain_spark.submit(kube, namespace, job)
     until_copied(kube, namespace, job, sink, RECORDS)
-    assert kafka.count(kube, sink) == RECORDS
-    assert kafka.read(kube, sink, RECORDS) == numbered(1, RECORDS)
+    assert topics.count(kube, sink) == RECORDS
+    assert topics.read(kube, sink, RECORDS) == numbered(1, RECORDS)
 
 
 def test_a_new_driver_goes_on_from_the_checkpoint_on_s3(kube, namespace):
     source, sink = "from-s3", "to-s3"
-    kafka.create(kube, source)
-    kafka.create(kube, sink)
-    kafka.fill(kube, source, numbered(1, 1_000))
+    topics.create(kube, source)
+    topics.create(kube, sink)
+    topics.fill(kube, source, numbered(1, 1_000))
     plain_spark.empty_bucket(kube)
     job = job_of("restarted", source, sink, "micro-batch")
     plain_spark.submit(kube, namespace, job)
@@ -72,10 +71,10 @@ def test_a_new_driver_goes_on_from_the_checkpoint_on_s3(kube, namespace):
     first = plain_spark.until("a batch told", lambda: plain_spark.progress(kube, namespace, job))
     kube.kubectl("-n", namespace, "delete", "pod", job.driver())
 
-    kafka.fill(kube, source, numbered(1_001, 2_000))
+    topics.fill(kube, source, numbered(1_001, 2_000))
     plain_spark.submit(kube, namespace, job)
     until_copied(kube, namespace, job, sink, 2_000)
     second = plain_spark.until("a batch told", lambda: plain_spark.progress(kube, namespace, job))
     assert first[0]["batch"] == 0
     assert second[0]["batch"] > 0
-    assert kafka.read(kube, sink, 2_000) == numbered(1, 2_000)
+    assert topics.read(kube, sink, 2_000) == numbered(1, 2_000)

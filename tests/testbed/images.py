@@ -163,7 +163,8 @@ EXAMPLES = Image(
     (*sorted(_PIPELINES.glob("*.py")), *_PIPELINES.glob("*.java")),
     on=SPARK,
 )
-ALL = (SPARK, EXAMPLES, KAFKA, PROMETHEUS, OPERATOR, S3, PLUGIN, AGENT, COREDNS, PAUSE)
+EXAMPLES_NEXT = Image("examples-next", "dev", HERE / "examples-next" / "Dockerfile", (), on=EXAMPLES)
+ALL = (SPARK, EXAMPLES, EXAMPLES_NEXT, KAFKA, PROMETHEUS, OPERATOR, S3, PLUGIN, AGENT, COREDNS, PAUSE)
 
 
 def base_key() -> str:

@@ -7,9 +7,10 @@ A cluster of your own is used only when `SLUICE_TESTBED=external` says so; then 
 import dataclasses
 import os
 import pathlib
+import subprocess
 
 from house import trouble
-from testbed import addons, cluster
+from testbed import addons, binaries, cluster
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,12 @@ class Target:
     def kubectl(self, *words: str, text: str | None = None) -> str:
         """What kubectl answers."""
         return addons.kubectl(self.kubeconfig, *words, text=text)
+
+    def begin(self, *words: str) -> "subprocess.Popen[str]":
+        """A kubectl that takes its time: it reads what is written to it, and what it says can be read."""
+        command = [str(binaries.kubectl()), "--kubeconfig", str(self.kubeconfig), *words]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True)
 
     def furnish(self) -> None:
         """Sees to it that the add-ons are there."""

@@ -1,5 +1,7 @@
 """Kafka's own tools in the broker's pod: make a topic, fill it, read it whole. For tests, on any cluster."""
 
+import subprocess
+
 from testbed import target
 
 _BROKER = ("-n", "testbed", "exec", "-i", "deployment/kafka", "--", "kafka")
@@ -19,6 +21,11 @@ def fill(kube: target.Target, topic: str, records: list[str]) -> None:
     kube.kubectl(*_BROKER, "producer", "--topic", topic, text="\n".join(records) + "\n")
 
 
+def feed(kube: target.Target, topic: str) -> "subprocess.Popen[str]":
+    """Appends each line that is written to it, at once."""
+    return kube.begin(*_BROKER, "producer", "--topic", topic, "--timeout", "5")
+
+
 def count(kube: target.Target, topic: str) -> int:
     """How many records a topic has."""
     said = kube.kubectl(*_BROKER, "offsets", "--topic", topic)
@@ -27,5 +34,15 @@ def count(kube: target.Target, topic: str) -> int:
 
 def read(kube: target.Target, topic: str, records: int) -> list[str]:
     """All records of a topic that has so many."""
-    words = ("--topic", topic, "--from-beginning", "--max-messages", str(records), "--timeout-ms", "60000")
-    return sorted(kube.kubectl(*_BROKER, "consumer", *words).split())
+    return sorted(kube.kubectl(*_BROKER, "consumer", *_first(topic, records)).split())
+
+
+def read_with_moments(kube: target.Target, topic: str, records: int) -> list[tuple[int, str]]:
+    """The same, each with the moment it was written, in milliseconds."""
+    said = kube.kubectl(*_BROKER, "consumer", *_first(topic, records), "--property", "print.timestamp=true")
+    found = (line.removeprefix("CreateTime:").split("\t") for line in said.splitlines() if "CreateTime:" in line)
+    return [(int(at_ms), value) for at_ms, value in found]
+
+
+def _first(topic: str, records: int) -> tuple[str, ...]:
+    return ("--topic", topic, "--from-beginning", "--max-messages", str(records), "--timeout-ms", "60000")
