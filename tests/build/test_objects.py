@@ -7,7 +7,14 @@ from sluice import build
 from sluice.build import config
 from sluice.values import names, streamjob
 
-KINDS = ["ConfigMap", "ServiceAccount", "RoleBinding", "Service", "PodDisruptionBudget", "Lease", "Pod"]
+BUDGETS = ["PodDisruptionBudget"] * 2
+KINDS = ["ConfigMap", "ServiceAccount", "RoleBinding", "Service", *BUDGETS, "Lease", "Pod"]
+
+
+def budgets(**spec):
+    """By name."""
+    found = build.objects(jobs.job(**spec), jobs.REVISION, 1, jobs.AROUND)
+    return {one["metadata"]["name"]: one["spec"] for one in found if one["kind"] == "PodDisruptionBudget"}
 
 
 def test_each_object_comes_after_what_it_names_and_the_driver_is_the_last():
@@ -37,8 +44,17 @@ def test_annotations_of_the_account_are_what_clouds_look_for():
 
 @pytest.mark.parametrize(("count", "least"), [(0, 0), (1, 0), (2, 1), (10, 9)])
 def test_a_drain_of_nodes_takes_one_executor_at_a_time(count, least):
-    found = jobs.objects(jobs.job(executors={"count": count}))["PodDisruptionBudget"]["spec"]
+    found = budgets(executors={"count": count})["clicks"]
     assert found["minAvailable"] == least
+    assert found["selector"]["matchLabels"][names.ROLE] == names.EXECUTOR
+
+
+def test_a_drain_of_nodes_takes_no_driver_that_is_labelled_to_leave_otherwise():
+    found = budgets()["clicks-driver"]
+    assert found["minAvailable"] == 1
+    kept = {names.ROLE: names.DRIVER, names.LEAVES_BY: names.HANDOVER}
+    assert found["selector"]["matchLabels"] == {names.JOB: "clicks", **kept}
+    assert names.LEAVES_BY not in jobs.objects(jobs.job())["Pod"]["metadata"]["labels"]
 
 
 @pytest.mark.parametrize("spec", [jobs.SMALLEST, jobs.FULL])

@@ -3,6 +3,7 @@
 import pytest
 
 from cycle import play
+from cycle.talking import begin, image, phase, started
 from fakes.clock import by_the_clock
 from sluice.values import names
 
@@ -11,29 +12,8 @@ NEW = {"image": "clicks:2"}
 KEY = (play.TEAM, "clicks")
 
 
-def begin(**more):
-    return play.begin(around=play.PLUGGED, talking=True, **more)
-
-
-async def started(at, **job):
-    at.apply(play.job(count=2, **job))
-    await at.until(at.ready)
-    await at.until(
-        lambda: at.status().get("queries", [{}])[0].get("batch") == 0 if at.status().get("queries") else False
-    )
-    return at.drivers()[0]
-
-
-def phase(at):
-    return at.status().get("handoff", {}).get("phase", "")
-
-
 def events(at):
     return {body["reason"] for body in at.kube.objects("Event", play.TEAM) if body["reason"].startswith("HandOver")}
-
-
-def image(at, driver):
-    return at.kube.get("Pod", play.TEAM, driver)["spec"]["containers"][0]["image"]
 
 
 @by_the_clock

@@ -63,6 +63,25 @@ class World:
         self.silent.discard(name)
         self._kube.change("Node", "", name, status={"conditions": [{"type": "Ready", "status": "True"}]})
 
+    def evict(self, name: str) -> bool:
+        """As the eviction API: whether a pod is asked to end; a budget that has none to spare refuses."""
+        pod = next(pod for pod in self._pods() if pod["metadata"]["name"] == name)
+        if _is_ready(pod) and not all(self._has_spare(budget) for budget in self._budgets(pod)):
+            return False
+        self._let_go(pod)
+        return True
+
+    def _budgets(self, pod: Body) -> Iterator[Body]:
+        labels = pod["metadata"]["labels"].items()
+        for budget in self._kube.objects("PodDisruptionBudget", pod["metadata"]["namespace"]):
+            if budget["spec"]["selector"]["matchLabels"].items() <= labels:
+                yield budget
+
+    def _has_spare(self, budget: Body) -> bool:
+        wanted = budget["spec"]["selector"]["matchLabels"].items()
+        healthy = [pod for pod in self._pods() if wanted <= pod["metadata"]["labels"].items() and _is_ready(pod)]
+        return len(healthy) > int(budget["spec"]["minAvailable"])
+
     def room(self, **most: int) -> None:
         """So many pods each of these nodes takes."""
         for name, pods in most.items():
@@ -179,6 +198,10 @@ def _node(name: str) -> Body:
     room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
     status = {"allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
     return {"kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+
+
+def _is_ready(pod: Body) -> bool:
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", ()))
 
 
 def _label(pod: Body, key: str) -> str:

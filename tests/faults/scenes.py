@@ -136,9 +136,11 @@ def _ended(at: play.Play, phase: str) -> bool:
 
 _AT_ONCE = {"rollback": {"batches": 0}}
 _OBJECTS = ("configmaps", "serviceaccounts", "rolebindings", "services", "poddisruptionbudgets", "leases")
-_MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")}
-_RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services", "poddisruptionbudgets")}
+_MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")} | {"POST poddisruptionbudgets": 2}
+_RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services")}
+_RENEWED |= {"PATCH poddisruptionbudgets": 4}
 _THERE = frozenset((f"POST {plural}", 1) for plural in _OBJECTS if plural != "configmaps")
+_THERE |= {("POST poddisruptionbudgets", 2)}
 _SCALED = {"POST configmaps": 1, "POST poddisruptionbudgets": 2, "PATCH poddisruptionbudgets": 3}
 _RENEWED_TWICE = frozenset(("POST poddisruptionbudgets", number) for number in (1, 2))
 _TEMPLATE = {"metadata": {"labels": {"colour": "blue"}}}
@@ -197,7 +199,10 @@ SCENES: tuple[Scene, ...] = (
         _talks,
         lambda at: at.apply(play.job(update=_AT_ONCE, image="clicks:2")),
         _handed_over,
-        _MADE | _RENEWED | _GONE | {"PATCH status": 15, "POST events": 6, "PATCH events": 1, "PATCH executor": 1},
+        _MADE
+        | _RENEWED
+        | _GONE
+        | {"PATCH status": 15, "POST events": 6, "PATCH events": 1, "PATCH executor": 1, "PATCH driver": 2},
         _THERE | {("POST events", 6)},
         talking=True,
     ),

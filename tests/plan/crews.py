@@ -12,7 +12,8 @@ from sluice.values import driver_state, names, records, reports, steps, streamjo
 
 Spec = dict[str, Any]  # what differs from the smallest one
 AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
-DRIVER = made.driver(node="node8")
+KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER}  # as any that another could take over from
+DRIVER = made.driver(node="node8", labels=KEPT)
 BLUE = {"metadata": {"labels": {"colour": "blue"}}}
 OPEN: dict[str, Any] = {"gate": {"open": True, "epoch": 7}}
 PULL: dict[str, Any] = {"phase": "Pending", "ready": False, "waiting": "ImagePullBackOff", "node": "node3"}

@@ -5,70 +5,31 @@ import dataclasses
 import pytest
 
 from plan import made
-from sluice import build
-from sluice.plan import changes, life, status
-from sluice.values import handoff, names, records, reports, steps
-
-AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
-OLD = made.driver()
-OLD_REVISION = changes.revision(made.job())
-REVISION = changes.revision(made.job(image="clicks:2"))
-NEW_NAME = names.driver_pod("clicks", REVISION, 2)
-OPEN = {"gate": {"open": True}}
-WAITS = {"gate": {"open": False}, "warmUp": True, "preload": True}
-QUERY = reports.Query("q-1", "clicks", "MicroBatch", "running", epoch=1, committed=41, committed_at_ms=1_000)
-GATED = reports.Query("q-1", "clicks", "MicroBatch", "gate", warm=True)
-RUNS = reports.Report(made.NOW_S, "Running", queries=(QUERY,))
-READY = reports.Report(made.NOW_S, "Waiting", queries=(GATED,))
-
-
-def new(**change):
-    """The driver that is to take over."""
-    labels = {**OLD.labels, names.REVISION: REVISION, names.ATTEMPT: "2"}
-    return made.driver(2, **({"name": NEW_NAME, "uid": "uid-2", "labels": labels} | change))
-
-
-def its_executor(**change):
-    return made.executor(1, 2, name=f"{NEW_NAME}-exec-1", uid="uid-2-exec-1", owner_uid="uid-2", **change)
-
-
-def begun(phase=handoff.PREPARING, since_s=10.0, **more):
-    """It stands like this since so long."""
-    return handoff.Handoff(
-        phase=phase, why="why", old_pod=OLD.name, old_revision=OLD_REVISION, pod=NEW_NAME, revision=REVISION,
-        attempt=2, uid="uid-2", since_s=made.NOW_S - since_s, **more,
-    )  # fmt: skip
-
-
-def view(*pods, now=None, said=None, told=None, current=None, **more):
-    """Both drivers are there, and what they say."""
-    told = told if told is not None else {OLD.name: OPEN, NEW_NAME: WAITS}
-    seen = current or made.begun()
-    found = {**seen, "orders": {"version": 1, "serial": 5, "drivers": told}}
-    if now:
-        found["handoff"] = {key: value for key, value in now.write().items() if value is not None}
-    job = made.job(status=found, image="clicks:2")
-    heard = {OLD.name: RUNS} if said is None else said
-    return made.view(job, *pods, said=heard, former=made.spec(), **more)
-
-
-BOTH = (OLD, made.executor(), new(), its_executor())
-
-
-def judge(seen):
-    return life.judge(seen, AROUND)
-
-
-def told(seen):
-    return status.wanted(seen, judge(seen))["orders"]["drivers"]
-
-
-def deleted(verdict):
-    return {step.name for stage in verdict.stages for step in stage if isinstance(step, steps.Delete)}
-
-
-def created(verdict):
-    return [step.manifest for stage in verdict.stages for step in stage if isinstance(step, steps.Create)]
+from plan.handovers import (
+    BOTH,
+    GATED,
+    NEW_NAME,
+    OLD,
+    OLD_REVISION,
+    OPEN,
+    QUERY,
+    READY,
+    RUNS,
+    WAITS,
+    begun,
+    created,
+    deleted,
+    draining,
+    its_executor,
+    judge,
+    new,
+    running,
+    taking,
+    told,
+    view,
+    written,
+)
+from sluice.values import handoff, records, reports
 
 
 def test_it_is_recorded_with_closed_gate_before_the_driver_is_made_which_must_have_the_plugin():
@@ -142,12 +103,6 @@ def test_once_it_is_ready_the_old_one_is_asked_to_end_its_batch_and_both_stay():
     assert deleted(judge(seen)) == set()
 
 
-def draining(**old):
-    heard = dataclasses.replace(RUNS, **({"drain_id": "handover-2"} | old))
-    orders = {OLD.name: {**OPEN, "drain": {"id": "handover-2", "timeoutMs": 60_000, "stop": False}}, NEW_NAME: WAITS}
-    return view(*BOTH, now=begun(handoff.DRAINING), said={OLD.name: heard, NEW_NAME: READY}, told=orders)
-
-
 def test_when_it_is_quiet_one_write_makes_the_new_one_the_driver_opens_its_gate_and_stops_the_old():
     seen = draining(drain="quiet")
     verdict = judge(seen)
@@ -211,21 +166,6 @@ def test_the_old_driver_goes_on_alone_when(seen, words, is_its_fault):
     assert (verdict.ready, verdict.driver.pod) == (True, OLD.name)
 
 
-def taking(queries, since_s=5.0, **more):
-    current = {**made.begun(2), "revision": REVISION}
-    current["driver"] = {**current["driver"], "pod": NEW_NAME, "uid": "uid-2"}
-    heard = {OLD.name: dataclasses.replace(RUNS, drain_id="handover-2", drain="quiet"), NEW_NAME: queries}
-    orders = {OLD.name: OPEN, NEW_NAME: OPEN}
-    return view(
-        *BOTH, now=begun(more.pop("phase", handoff.TAKING), since_s, **more), said=heard, told=orders, current=current
-    )
-
-
-def running(**query):
-    one = dataclasses.replace(QUERY, epoch=2, **query)
-    return reports.Report(made.NOW_S, "Running", queries=(one,))
-
-
 def test_its_first_commit_ends_the_pause_and_the_old_driver_goes():
     verdict = judge(taking(running(committed=42, batch=42, committed_at_ms=1_800, first_commit_at_ms=1_800)))
     now = verdict.handoff
@@ -278,8 +218,7 @@ def test_what_is_written_is_read_back():
     now = dataclasses.replace(
         begun(waiting=2, waiting_s=made.NOW_S), from_batch=1, to_batch=2, pause_ms=3, slo_met=True
     )
-    written = {"handoff": {key: value for key, value in now.write().items() if value is not None}}
-    assert handoff.read(written) == now
+    assert handoff.read({"handoff": written(now)}) == now
 
 
 REFUSED = {

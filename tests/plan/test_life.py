@@ -37,6 +37,7 @@ def test_a_new_job_is_begun_with_everything_its_driver_needs_before_it():
         "ConfigMap",
         "Lease",
         "PodDisruptionBudget",
+        "PodDisruptionBudget",
         "RoleBinding",
         "Service",
         "ServiceAccount",

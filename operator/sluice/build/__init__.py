@@ -24,7 +24,8 @@ def objects(
         *own,
         account.role_binding(job, around),
         service.ui(job),
-        budget.budget(job),
+        budget.of_executors(job),
+        budget.of_driver(job),
         lease.lease(job),
         driver.pod(job, revision, attempt, around, beside=beside),
     )

@@ -9,7 +9,8 @@ from sluice.values.handoff import Handoff
 _DEADLINE_S = 600.0
 _PATIENCE_S = 60.0  # with what may pass: a registry that does not answer, a node that is on its way
 _LAST_QUERY_S = 10.0  # a program that starts fewer queries than the last one has no more to come
-_NO_ROOM = "the cluster has no room for both: the old driver ends first, then the new one starts"
+_ENDS_FIRST = "the old driver ends first, then the new one starts"
+_MAY_GO = "the old driver goes on, and may be evicted"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +35,7 @@ def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Troub
         return refused
     if now.phase == handoff.PREPARING and waited_s > _DEADLINE_S:
         return Trouble(f"after {_DEADLINE_S / 60:.0f} minutes: {missing(view, now, new)}")
-    return _held_up(view, new) if waited_s > _PATIENCE_S else None
+    return _held_up(view, now, new) if waited_s > _PATIENCE_S else None
 
 
 def missing(view: views.JobView, now: Handoff, new: records.Pod) -> str:
@@ -62,7 +63,7 @@ def _not_there(view: views.JobView, now: Handoff) -> Trouble | None:
     if now.uid:
         return Trouble(f"{now.pod} is gone", its_fault=False)
     if "quota" in view.refused:
-        return Trouble(f"{_NO_ROOM}: {view.refused}", its_fault=False, no_room=True)
+        return _no_room(now, view.refused)
     return Trouble(f"{now.pod} cannot be made: {view.refused}") if view.refused else None
 
 
@@ -74,19 +75,24 @@ def _refused(said: reports.Report | None) -> Trouble | None:
     return Trouble(why) if why else None
 
 
-def _held_up(view: views.JobView, new: records.Pod) -> Trouble | None:
+def _held_up(view: views.JobView, now: Handoff, new: records.Pod) -> Trouble | None:
     """What a driver or an executor has waited for too long."""
     executors = _executors(view, new)
     for one in (new, *executors):
         cause = causes.waiting(one, view.lost_nodes)
         if cause and cause.reason == "Unschedulable":
-            return Trouble(f"{_NO_ROOM}: {cause.message}", its_fault=False, no_room=True)
+            return _no_room(now, cause.message)
         if cause:
             return Trouble(cause.message, its_fault=cause.reason != "NodeLost")
     late = new.ready and view.now_s - new.ready_s > 2 * _PATIENCE_S and len(executors) < view.job.spec.executors.count
     if late:
-        return Trouble(f"{_NO_ROOM}: only {len(executors)} executors could be made", its_fault=False, no_room=True)
+        return _no_room(now, f"only {len(executors)} executors could be made")
     return None
+
+
+def _no_room(now: Handoff, why: str) -> Trouble:
+    then = _MAY_GO if now.moves else _ENDS_FIRST
+    return Trouble(f"the cluster has no room for both: {then}: {why}", its_fault=False, no_room=True)
 
 
 def _executors(view: views.JobView, driver: records.Pod) -> list[records.Pod]:

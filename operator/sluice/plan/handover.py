@@ -8,7 +8,7 @@ whatever becomes of the new one; from there on only the new one may write.
 import dataclasses
 
 from sluice import build
-from sluice.plan import changes, gathering, inside, leftovers, orders, proving, running, starts, verdicts
+from sluice.plan import changes, eligible, gathering, inside, leftovers, orders, proving, running, starts, verdicts
 from sluice.values import driver_state, handoff, names, records, streamjob, views
 from sluice.values.handoff import Handoff
 from sluice.values.streamjob import Body
@@ -24,7 +24,7 @@ def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) 
         return False
     reached = old.node not in view.lost_nodes and old.name in orders.told(view)
     guarded = said.phase == "Running" and not said.problem
-    return reached and guarded and _same_checkpoint(view) and not _had_no_room(view)
+    return reached and guarded and _same_checkpoint(view) and not _had_no_room(view, old)
 
 
 def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
@@ -36,16 +36,32 @@ def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
     return bool(alive) and all(one.epoch and not one.problem for one in alive)
 
 
+def leaves_cordoned(view: views.JobView) -> bool:
+    """Whether a cordon of its node moves a driver: where nodes are read, and unless the template says otherwise.
+
+    One that tolerates cordons might come up on the same node again, and again.
+    """
+    template = view.job.spec.driver.template.get("spec") or {}
+    return view.placing and not eligible.tolerates(template.get("tolerations") or (), records.Taint(records.CORDON))
+
+
+def pause_s(view: views.JobView) -> float:
+    """How long one that failed for no fault of its revision is not begun again."""
+    last = handoff.read(view.job.status)
+    ends_first = last.degraded and not last.moves
+    if last.phase != handoff.CANCELLED or last.revision != changes.revision(view.job) or ends_first:
+        return 0.0
+    return max(0.0, last.since_s + _AGAIN_S - view.now_s)
+
+
 def paused(view: views.JobView, state: driver_state.DriverState, old: records.Pod) -> verdicts.Verdict | None:
     """The old driver alone, while one that failed for no fault of its revision is not to be tried again yet."""
-    last = handoff.read(view.job.status)
-    if last.phase != handoff.CANCELLED or last.revision != changes.revision(view.job) or last.degraded:
-        return None
-    left_s = last.since_s + _AGAIN_S - view.now_s
-    if left_s <= 0:
+    left_s = pause_s(view)
+    if not left_s:
         return None
     found = running.judge(view, state, old)
-    again = f"{last.message}; tried again at {driver_state.timestamp(view.now_s + left_s)[11:19]} UTC"
+    failed = handoff.read(view.job.status).message
+    again = f"{failed}; tried again at {driver_state.timestamp(view.now_s + left_s)[11:19]} UTC"
     again_s = min(found.look_again_s or left_s, left_s)
     return dataclasses.replace(found, message=f"{found.message}; {again}", look_again_s=again_s)
 
@@ -174,7 +190,7 @@ def _over(
     told = {key: value for key, value in orders.told(view).get(old.name, {}).items() if key != "drain"}
     gone = leftovers.deletes(one for one in view.pods if _is_of(view, one, now))
     decision = verdicts.Decision(view.now_s, "HandOver", now.pod, "was cancelled", why)
-    at_fault = is_its_fault and now.revision != now.old_revision
+    at_fault = is_its_fault and not now.moves
     return dataclasses.replace(
         _on(view, state, old, now, now.message),
         told={old.name: told},
@@ -221,6 +237,8 @@ def _same_checkpoint(view: views.JobView) -> bool:
     return view.former is not None and view.former.checkpoint == view.job.spec.checkpoint
 
 
-def _had_no_room(view: views.JobView) -> bool:
+def _had_no_room(view: views.JobView, old: records.Pod) -> bool:
+    """Then the old driver ends first; one that need not end, as nothing was changed, is only left alone for a while."""
     last = handoff.read(view.job.status)
-    return last.degraded and last.revision == changes.revision(view.job)
+    of_this = last.old_pod == old.name and last.revision == changes.revision(view.job)
+    return last.degraded and of_this and not last.moves

@@ -8,7 +8,19 @@ from the record, and a next one begins only on facts that cannot be undone: the 
 import dataclasses
 
 from sluice import build
-from sluice.plan import causes, changes, ended, handover, inside, leftovers, proving, rolling, running, verdicts
+from sluice.plan import (
+    causes,
+    changes,
+    ended,
+    eviction,
+    handover,
+    inside,
+    leftovers,
+    proving,
+    rolling,
+    running,
+    verdicts,
+)
 from sluice.values import driver_state, fields, handoff, names, records, views
 
 _STOP_SLACK_S = 90.0  # beyond the time a driver has to drain
@@ -20,8 +32,8 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     verdict = _judge(view, around)
     now = handoff.read(view.job.status)
     if now.on and verdict.handoff is None and verdict.driver.pod not in (now.old_pod, now.pod):
-        return dataclasses.replace(verdict, handoff=handover.outlived(view, now, verdict.driver.pod))
-    return verdict
+        verdict = dataclasses.replace(verdict, handoff=handover.outlived(view, now, verdict.driver.pod))
+    return dataclasses.replace(verdict, stages=(*verdict.stages, *eviction.labelled(view, around, verdict)))
 
 
 def _judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
@@ -74,16 +86,27 @@ def _lives(
     if state.revision != wanted and not rolling.carries(view, driver):
         beside = handover.possible(view, around, driver)
         return _renew(view, around, state, alive, f"revision {wanted} takes its place{_changes(view, beside=beside)}")
-    if driver.node in view.cordoned and not now.on and handover.possible(view, around, driver):
-        return _renew(view, around, state, alive, f"node {driver.node} of {driver.name} is cordoned")
+    leaves = driver.node in view.cordoned and handover.leaves_cordoned(view)
+    proves = now.on and not (now.phase == handoff.PROVING and now.moves)
+    if leaves and not proves and handover.possible(view, around, driver):
+        why = f"node {driver.node} of {driver.name} is cordoned, a drain of it waits for this"
+        return _renew(view, around, state, alive, why)
     verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:
         verdict = proving.watch(view, verdict, driver, relieved, now)
+        verdict = _put_off(verdict, driver) if leaves else verdict
     others = [pod for pod in alive if pod not in (driver, relieved)]
     spared = {pod.uid for pod in (driver, relieved) if pod}
     gone = leftovers.deletes([*others, *leftovers.left(view, spared)])
     return dataclasses.replace(verdict, stages=(gone, *verdict.stages))
+
+
+def _put_off(verdict: verdicts.Verdict, driver: records.Pod) -> verdicts.Verdict:
+    """A driver that is to leave its node, and has taken over from another only just now."""
+    later = f"node {driver.node} of {driver.name} is cordoned, which it leaves once it has proved itself"
+    again_s = min(verdict.look_again_s or proving.LOOK_S, proving.LOOK_S)
+    return dataclasses.replace(verdict, message=f"{verdict.message}; {later}", look_again_s=again_s)
 
 
 def _follow(

@@ -30,7 +30,7 @@ def watch(
 
 def give_up(view: views.JobView, verdict: verdicts.Verdict, now: Handoff, why: str) -> verdicts.Verdict:
     """Back to the revision before; with the same revision there is nothing to go back to."""
-    if now.revision == now.old_revision:
+    if now.moves:
         return dataclasses.replace(verdict, handoff=_ended(view, now, handoff.DONE, why))
     message = f"revision {now.revision} is given up, {now.old_revision} runs again: {why}"
     decision = verdicts.Decision(view.now_s, "RollBack", now.pod, f"back to revision {now.old_revision}", why)

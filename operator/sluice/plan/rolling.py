@@ -229,7 +229,7 @@ def _deletes(look: _Look, move: _Move) -> tuple[steps.Step, ...]:
 def _renewed(look: _Look, *, ends: bool) -> tuple[steps.Step, ...]:
     """How many may be disrupted, first and last: one of the two is carried out, whenever the operator dies."""
     due = look.begins or (ends and look.before)
-    return (steps.Create(budget.budget(look.view.job), renew=True),) if due else ()
+    return (steps.Create(budget.of_executors(look.view.job), renew=True),) if due else ()
 
 
 def _decisions(look: _Look, move: _Move) -> tuple[verdicts.Decision, ...]:

@@ -49,6 +49,11 @@ class Handoff:
         return self.phase in (PREPARING, DRAINING)
 
     @property
+    def moves(self) -> bool:
+        """Whether it only brings the driver to another node: there is no revision to try."""
+        return self.revision == self.old_revision
+
+    @property
     def on(self) -> bool:
         """Whether it is under way."""
         return self.phase in _ON
