@@ -1,4 +1,4 @@
-"""``make demo``: a StreamJob under load on a real cluster. Its nodes are drained, its image is changed, a bad one comes.
+"""``make demo``: a StreamJob under load on a real cluster. Nodes are drained, its image is changed, a bad one comes.
 
 The job is `crds/examples/relay.yaml`: it copies one topic of Kafka to another, its checkpoint on the cluster's S3.
 After each step the numbers at the sink are counted: what was lost, what came twice.
