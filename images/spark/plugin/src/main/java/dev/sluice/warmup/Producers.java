@@ -6,14 +6,15 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.write.LogicalWriteInfoImpl;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfoImpl;
 import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Has each executor make and connect the Kafka producer it will write with; the connector keeps it. A rehearsal cannot, for no
- * producer is made where no row is written. Consumers cannot be made ahead: a source reads under a name it draws after the gate.
+ * Has each executor make and connect the Kafka producer it will write with; the connector keeps it. The connector itself makes
+ * none before the first row. Consumers cannot be made ahead: a source reads under a name it draws after the gate.
  */
 final class Producers {
     private final StreamExecution execution;
@@ -31,8 +32,9 @@ final class Producers {
         final StreamingWrite write = ((SupportsWrite) execution.sink()).newWriteBuilder(LogicalWriteInfoImpl.apply(
                 execution.id().toString(), execution.analyzedPlan().schema(), options, Optional.empty(), Optional.empty()))
                 .build().toStreaming();
-        final OpenProducer opener = new OpenProducer(Inside.of(write, "producerParams"), options.get("topic"));
         final int slots = spark.defaultParallelism();
+        final OpenProducer opener = new OpenProducer(write.createStreamingWriterFactory(new PhysicalWriteInfoImpl(slots)),
+                Inside.of(write, "producerParams"), options.get("topic"));
         new JavaSparkContext(spark).parallelize(Collections.nCopies(slots, 0), slots).foreachPartition(opener);
     }
 }

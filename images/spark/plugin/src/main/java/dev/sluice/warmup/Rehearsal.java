@@ -15,11 +15,10 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A waiting query with its own Kafka: clients are made and connected, on driver and executors. It reads from the topics' end
- * and writes no row, and Kafka keeps no track of either. Other sources and sinks may mind being asked, so they are left alone.
+ * A waiting query on rows of its own Kafka, into nowhere: what it does with real rows is compiled, clients are known, on driver
+ * and executors. It reads from the topics' end, and Kafka keeps no track of that. Other sources may mind being asked.
  */
 final class Rehearsal {
     private static final Set<String> WHERE_TO_BEGIN = Set.of("startingoffsets", "startingoffsetsbytimestamp",
@@ -40,13 +39,7 @@ final class Rehearsal {
      * @return null where there is no Kafka to rehearse with */
     DataStreamWriter<Row> query(final UnaryOperator<LogicalPlan> madeUp) {
         final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), leaf -> isKafka(leaf) ? fromTheEnd(leaf) : madeUp.apply(leaf));
-        final Dataset<Row> rows = Dataset.ofRows(session, plan);
-        if (Kafka.is(execution.sink())) {
-            final scala.collection.immutable.Map<String, String> options = Inside.of(execution, "extraOptions");
-            // Not a constant, or Spark would see that there is nothing to do and make no task.
-            return rows.filter("rand() < -1").writeStream().format("kafka").options(CollectionConverters.asJava(options));
-        }
-        return hasKafka ? rows.writeStream().format("noop") : null;
+        return hasKafka ? Dataset.ofRows(session, plan).writeStream().format("noop") : null;
     }
 
     private boolean isKafka(final LogicalPlan leaf) {

@@ -34,7 +34,7 @@ public final class WarmUp {
     private static final int BATCHES = 4;
     private static final int REHEARSED_BATCHES = 6;
     private static final long LONGEST_MS = 60_000;
-    private static final long LONGEST_REHEARSAL_MS = 8_000;
+    private static final long LONGEST_REHEARSAL_MS = 15_000;
     private static final long LOOK_MS = 20;
     private static final int LONGEST_REASON = 160;
 
@@ -69,11 +69,9 @@ public final class WarmUp {
             final String said = "query '" + waiting.name() + "' warmed up with batches of "
                     + run(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder, BATCHES, LONGEST_MS);
             final DataStreamWriter<Row> rehearsal = new Rehearsal(waiting, session).query(WarmUp::madeUp);
-            if (rehearsal == null) {
-                return said;
-            }
-            final String rehearsed = run(waiting, rehearsal, new Path(folder, "rehearsal"), REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
-            return said + ", with its Kafka of " + rehearsed + producers(execution, session);
+            final String rehearsed = rehearsal == null ? "" : ", on its Kafka with batches of "
+                    + run(waiting, rehearsal, new Path(folder, "rehearsal"), REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
+            return said + rehearsed + producers(execution, session);
         } finally {
             folder.getFileSystem(conf).delete(folder, true);
         }
