@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from bench import ledger, outcome, redeploy_stage
-from demo import plain_spark, streamjobs
+from demo import flow, plain_spark, streamjobs
 from house import trouble
 from sluice.values import names
 from testbed import cluster, target
@@ -48,7 +48,10 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 def _measure(breaks: str, mends: str) -> dict[str, Any]:
     testbed = cluster.Cluster()
     node, others = _spare()
-    with redeploy_stage.relay(operator_on=others, driver={"template": _rather(node)}) as (job, load):
+    with redeploy_stage.running(redeploy_stage.RELAY, operator_on=others, driver={"template": _rather(node)}) as (
+        job,
+        load,
+    ):
         (driver,) = job.pods(names.DRIVER)
         broken_ms = time.time() * 1000
         getattr(testbed, breaks)(node)
@@ -62,7 +65,7 @@ def _measure(breaks: str, mends: str) -> dict[str, Any]:
             getattr(testbed, mends)(node)
         back_ms = time.time() * 1000
         time.sleep(_BACK_S)
-        found = redeploy_stage.arrived(job, load)
+        found = flow.arrived(job.kube, load, redeploy_stage.SINK)
     return {
         "known_s": (known_ms - broken_ms) / 1000,
         "writes_s": (found.first_after_ms(known_ms) - known_ms) / 1000,

@@ -7,61 +7,113 @@ a batch as it usually is. What arrives at the sink says how long a consumer sees
 import functools
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from bench import ledger, outcome, redeploy_stage
-from demo import plain_spark, streamjobs
+from bench import ledger, outcome, redeploy_kinds, redeploy_stage
+from demo import flow, plain_spark, streamjobs
 from sluice.values import names
 
-_ROUNDS, _CONTROLS = 10, 3
+_ROUNDS, _CONTROLS, _ROUNDS_OF_A_KIND = 10, 3, 3
 _PATIENCE_S = 600
-_AFTER_S = 20  # between two rounds
+_BETWEEN = 20 * redeploy_stage.RECORDS_S  # numbers sent before the next round begins
+_CONTENDERS: dict[str, dict[str, Any]] = {
+    "handover": {"update": {"strategy": "Handover"}},
+    "drain and restart (Recreate)": {"update": {"strategy": "Recreate"}},
+    "killed and made anew, plain Spark": {"plain": True},
+}
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
-    """Both contenders, each remembered."""
-    handed = book.once("pause handover", functools.partial(_measure, "Handover", _ROUNDS))
-    control = book.once("pause recreate", functools.partial(_measure, "Recreate", _CONTROLS))
-    over_ms = [ms - handed["batch_ms"] for ms in handed["pause_ms"]]
+    """All contenders with `relay`, then handovers of the other kinds, each remembered."""
+    relay = {
+        name: book.once(f"pause {name}", functools.partial(_of_relay, _ROUNDS if n == 0 else _CONTROLS, spec))
+        for n, (name, spec) in enumerate(_CONTENDERS.items())
+    }
+    state = book.once("pause state", functools.partial(_of_kind, redeploy_kinds.STATE, _ROUNDS))
+    kinds = {"1,000,000 keys in RocksDB": state} | {
+        kind.name: book.once(f"pause kind {kind.name}", functools.partial(_of_kind, kind, _ROUNDS_OF_A_KIND))
+        for kind in redeploy_kinds.KINDS
+    }
+    exact = [found for name, found in relay.items() if name != "killed and made anew, plain Spark"] + [*kinds.values()]
+    bars = (
+        outcome.Bar("handover-pause-beyond-a-batch-median-s", _beyond_s(relay["handover"]), 0.6),
+        outcome.Bar("handover-pause-beyond-a-batch-median-with-1M-keys-s", _beyond_s(state), 1.5),
+        outcome.Bar("handover-records-lost", sum(found["lost"] for found in exact), 0),
+        outcome.Bar("handover-records-repeated", sum(found["repeated"] for found in exact), 0),
+    )
+    return outcome.Outcome((_relay_table(relay), _kinds_table(kinds)), bars)
+
+
+def _beyond_s(found: dict[str, Any]) -> float:
+    return float(statistics.median(found["pause_ms"]) - found["batch_ms"]) / 1000
+
+
+def _relay_table(relay: dict[str, dict[str, Any]]) -> outcome.Table:
     rows = tuple(
-        (name, str(len(found["gap_ms"])), *_shown(found["pause_ms"]), *_shown(found["gap_ms"]),
-         f"{found['batch_ms']:.0f}", str(found["records"]), str(found["lost"]), str(found["repeated"]))
-        for name, found in (("handover", handed), ("drain and restart (Recreate)", control))
+        (name, str(len(found["gap_ms"])), *_shown(found["pause_ms"]), *_shown(found["gap_ms"]), *_usual_batch(found),
+         *(str(found[word]) for word in ("records", "lost", "repeated")))
+        for name, found in relay.items()
     )  # fmt: skip
     header = (
         "redeploy", "rounds", "ms between commits, median", "longest", "ms without a record at the sink, median",
         "longest", "ms a usual batch", "records", "lost", "repeated",
     )  # fmt: skip
     title = "`relay` (Kafka → Kafka, 200 records a second, two executors) changed under load, again and again"
-    bars = (
-        outcome.Bar("handover-pause-beyond-a-batch-median-s", statistics.median(over_ms) / 1000, 0.6),
-        outcome.Bar("handover-records-lost", handed["lost"] + control["lost"], 0),
-        outcome.Bar("handover-records-repeated", handed["repeated"] + control["repeated"], 0),
-    )
-    return outcome.Outcome((outcome.Table(title, header, rows),), bars)
+    return outcome.Table(title, header, rows)
 
 
-def _shown(values_ms: list[float]) -> tuple[str, str]:
+def _kinds_table(kinds: dict[str, dict[str, Any]]) -> outcome.Table:
+    rows = tuple(
+        (name, str(len(found["pause_ms"])), *_shown(found["pause_ms"]), *_usual_batch(found),
+         *(str(found[word]) for word in ("records", "lost", "repeated")))
+        for name, found in kinds.items()
+    )  # fmt: skip
+    header = (
+        "job", "handovers", "ms between commits, median", "longest", "ms a usual batch", "records", "lost", "repeated",
+    )  # fmt: skip
+    return outcome.Table("Other jobs handed over under the same load", header, rows)
+
+
+def _shown(values_ms: Sequence[float]) -> tuple[str, str]:
     return (f"{statistics.median(values_ms):.0f}", f"{max(values_ms):.0f}") if values_ms else ("-", "-")
 
 
-def _measure(strategy: str, rounds: int) -> dict[str, Any]:
-    with redeploy_stage.relay(update={"strategy": strategy}) as (job, load):
-        spans_ms, pauses_ms, batches_ms = [], [], []
-        for number in range(rounds):
-            began_ms = time.time() * 1000
-            batches_ms += [query["batchMs"] for query in job.status().get("queries", ()) if "batchMs" in query]
-            pause_ms = _redeploy(job, number)
-            pauses_ms += [] if pause_ms is None else [pause_ms]
-            _flows(job)
-            spans_ms.append((began_ms, time.time() * 1000))
-            print(f"{strategy} {number}: {pause_ms} ms between commits", flush=True)
-        found = redeploy_stage.arrived(job, load)
-    return {
-        "pause_ms": pauses_ms, "batch_ms": statistics.median(batches_ms),
-        "gap_ms": [found.longest_gap_ms(*span) for span in spans_ms],
-        "records": len(found.records), "lost": found.lost, "repeated": found.repeated(),
-    }  # fmt: skip
+def _usual_batch(found: dict[str, Any]) -> tuple[str]:
+    return (f"{found['batch_ms']:.0f}" if found["batch_ms"] else "-",)
+
+
+def _of_relay(rounds: int, spec: dict[str, Any]) -> dict[str, Any]:
+    with redeploy_stage.running(redeploy_stage.RELAY, **spec) as (job, load):
+        found = _redeployed(job, load, rounds)
+        spans_ms = found.pop("spans_ms")
+        arrived = flow.arrived(job.kube, load, redeploy_stage.SINK)
+        return {
+            **found,
+            **redeploy_kinds.judge(job, load),
+            "gap_ms": [arrived.longest_gap_ms(*span) for span in spans_ms],
+        }
+
+
+def _of_kind(kind: redeploy_stage.Kind, rounds: int) -> dict[str, Any]:
+    with redeploy_stage.running(kind) as (job, load):
+        return {**_redeployed(job, load, rounds), **redeploy_kinds.judge(job, load)}
+
+
+def _redeployed(job: streamjobs.Job, load: flow.Load, rounds: int) -> dict[str, Any]:
+    """Changed again and again; when, with which pauses, and how long a batch is otherwise."""
+    spans_ms, pauses_ms, batches_ms = [], [], []
+    for number in range(rounds):
+        _goes_on(load)
+        began_ms = time.time() * 1000
+        batches_ms += [query["batchMs"] for query in job.status().get("queries", ()) if "batchMs" in query]
+        pause_ms = _redeploy(job, number)
+        pauses_ms += [] if pause_ms is None else [pause_ms]
+        _goes_on(load)
+        spans_ms.append((began_ms, time.time() * 1000))
+        print(f"{job.name} {number}: {pause_ms} ms between commits", flush=True)
+    usual_ms = statistics.median(batches_ms) if batches_ms else None
+    return {"pause_ms": pauses_ms, "batch_ms": usual_ms, "spans_ms": spans_ms}
 
 
 def _redeploy(job: streamjobs.Job, number: int) -> int | None:
@@ -80,7 +132,7 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
     return handoff.get("pauseMs") if handoff.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
 
 
-def _flows(job: streamjobs.Job) -> None:
-    """The next round begins from a steady state."""
-    reached = redeploy_stage.count(job) + redeploy_stage.RECORDS_S * _AFTER_S
-    plain_spark.until("more records", lambda: redeploy_stage.count(job) >= reached, _PATIENCE_S)
+def _goes_on(load: flow.Load) -> None:
+    """Until some more has been sent."""
+    enough = load.sent + _BETWEEN // 2
+    plain_spark.until("more numbers", lambda: load.sent >= enough, _PATIENCE_S)

@@ -1,66 +1,102 @@
-"""Where redeploys are measured: an operator on the cluster, `relay` under a steady load, and what arrives at its sink.
+"""Where redeploys are measured: an operator on the cluster, a job under a steady load, and what arrives at its sink.
 
-The examples' own program copies one topic of Kafka to another, under the load of :mod:`demo.flow`.
+The load is that of :mod:`demo.flow`. What the job does with it is a kind: `relay`, the examples' own program, copies
+one topic of Kafka to another; the others are in :mod:`bench.redeploy_kinds`.
 """
 
 import contextlib
+import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from demo import flow, operators, plain_spark, streamjobs, topics
+from house import paths
 from sluice.values import names
 from testbed import addons, cluster, target
 
 _NAMESPACE, _RELEASE = "bench-redeploy", "bench-redeploy-operator"
 RECORDS_S = 200
-_SOURCE, _SINK = "redeploy-in", "redeploy-out"
+SOURCE, SINK, SERVERS = "redeploy-in", "redeploy-out", "kafka.testbed:9092"
+PROGRAM = paths.ROOT / "tests" / "bench" / "redeploy_job.py"
 _CLAIM = {
     "apiVersion": "v1",
     "kind": "PersistentVolumeClaim",
-    "metadata": {"name": "relay"},
+    "metadata": {"name": "job"},
     "spec": {
         "storageClassName": "shared",
         "accessModes": ["ReadWriteMany"],
         "resources": {"requests": {"storage": "1Gi"}},
     },
 }
-_CHECKPOINT = {"location": "/checkpoints/relay", "volume": {"persistentVolumeClaim": {"claimName": "relay"}}}
+ON_VOLUME = {"location": "/checkpoints/job", "volume": {"persistentVolumeClaim": {"claimName": "job"}}}
 _PATIENCE_S = 600
 
 
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a job does."""
+
+    name: str
+    application: Mapping[str, Any]
+    spec: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # beside what is usual
+
+
+_PLACES = ["--source", f"kafka:{SOURCE}", "--sink", f"kafka:{SINK}", "--servers", SERVERS]
+RELAY = Kind("relay", {"file": "local:///opt/pipelines/relay.py", "args": _PLACES})
+REAL_TIME = Kind(
+    "real-time",
+    {"file": "local:///opt/pipelines/relay.py", "args": [*_PLACES, "--trigger", "realtime 5 seconds"]},
+    {"mode": "RealTime"},
+)
+
+
 @contextlib.contextmanager
-def relay(operator_on: str = "", **spec: Any) -> Iterator[tuple[streamjobs.Job, flow.Load]]:
-    """The job, Ready and under load; at the end nothing of it is left."""
+def running(
+    kind: Kind, operator_on: str = "", plain: bool = False, **spec: Any
+) -> Iterator[tuple[streamjobs.Job, flow.Load]]:
+    """A job of this kind, Ready and under load, or the same as plain Spark; at the end nothing of it is left."""
     kube = target.connect()
     there = {"nodeSelector": {"kubernetes.io/hostname": operator_on}} if operator_on else {}
-    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), there)
+    without = {"pluginImage": ""} if plain else {}
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), {**there, **without})
     addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
     operator.prepare()
     try:
         operator.install()
-        for topic in (_SOURCE, _SINK):
+        for topic in (SOURCE, SINK):
             topics.create(kube, topic)
-        job = streamjobs.fresh(kube, _NAMESPACE, "relay")
-        places = ["--source", f"kafka:{_SOURCE}", "--sink", f"kafka:{_SINK}", "--servers", "kafka.testbed:9092"]
-        kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_CLAIM))
-        executors = {"count": 2, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
-        usual = {"executors": executors, "checkpoint": _CHECKPOINT}
-        job.apply(application={"file": "local:///opt/pipelines/relay.py", "args": places}, **(usual | spec))
+        job = streamjobs.fresh(kube, _NAMESPACE, kind.name)
+        for made in (_CLAIM, _program()):
+            kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(made))
+        job.apply(application=kind.application, **{**_usual(), **kind.spec, **spec})
         job.wait("condition=Ready")
-        with flow.flowing(kube, _SOURCE, RECORDS_S) as load:
-            plain_spark.until("records arrive", lambda: topics.count(kube, _SINK) > 1000, _PATIENCE_S)
+        with flow.flowing(kube, SOURCE, RECORDS_S) as load:
+            plain_spark.until("batches", lambda: has_batches(job, load, plain), _PATIENCE_S)
             yield job, load
     finally:
         operator.uninstall()
         operator.clear()
 
 
-def count(job: streamjobs.Job) -> int:
-    """Records at the sink so far."""
-    return topics.count(job.kube, _SINK)
+def has_batches(job: streamjobs.Job, load: flow.Load, plain: bool = False) -> bool:
+    """Whether it does its work, all of its queries."""
+    if plain:
+        return topics.count(job.kube, SINK) > RECORDS_S
+    queries = job.status().get("queries", ())
+    done = all(one.get("batch", -1) >= 2 and one["phase"] == "running" for one in queries)
+    return bool(queries) and done and load.sent > 10 * RECORDS_S
 
 
-def arrived(job: streamjobs.Job, load: flow.Load) -> flow.Arrived:
-    """What was sent, once it has come through."""
-    return flow.arrived(job.kube, load, _SINK)
+def _usual() -> dict[str, Any]:
+    driver = streamjobs.template(names.DRIVER_CONTAINER)
+    (container,) = driver["spec"]["containers"]
+    container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
+    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
+    executors = {"count": 2, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
+    return {"driver": {"template": driver}, "executors": executors, "checkpoint": ON_VOLUME}
+
+
+def _program() -> dict[str, Any]:
+    data = {PROGRAM.name: PROGRAM.read_text()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "program"}, "data": data}

@@ -104,6 +104,23 @@ def keys(kube: target.Target, prefix: str) -> list[str]:
     return _with_bucket(kube, f"print(*(one.key for one in bucket.objects.filter(Prefix='{prefix}')))").split()
 
 
+def lines_of_sink(kube: target.Target, folder: str) -> list[str]:
+    """The lines of the files that a file sink of Spark's says it has written to a folder of the bucket."""
+    return _with_bucket(
+        kube,
+        f"""
+import json
+def text(key): return bucket.Object(key).get()['Body'].read().decode()
+log = [one.key for one in bucket.objects.filter(Prefix='{folder}/_spark_metadata/') if not one.key.endswith('.crc')]
+whole = max((key for key in log if key.endswith('.compact')), key=lambda key: int(key.rsplit('/')[-1][:-8]), default='')
+since = int(whole.rsplit('/')[-1][:-8]) if whole else -1
+logs = [key for key in log if key == whole or not key.endswith('.compact') and int(key.rsplit('/')[-1]) > since]
+files = {{json.loads(line)['path'] for key in logs for line in text(key).splitlines()[1:]}}
+for file in files: print(text(file.split('/', 3)[3]), end='')
+""",
+    ).split()
+
+
 def _with_bucket(kube: target.Target, program: str) -> str:
     begin = (
         "import boto3; s3 = boto3.resource('s3', endpoint_url='http://localhost:5000', region_name='us-east-1',"

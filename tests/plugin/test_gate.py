@@ -81,7 +81,9 @@ def test_with_kafka_it_is_rehearsed_at_the_gate_and_the_handover_is_short_and_ex
             with drivers.Driver(job, "b", new_agent.folder) as new:
                 new_agent.wait(lambda state: all(query["warm"] for query in state["queries"]) and at_gate(state), 300)
                 told = [state["warmUp"] for _, state in new_agent.states if "warmed up" in state["warmUp"]]
-                assert all("on its Kafka with batches of [" in one and "producers connected in" in one for one in told), told
+                assert all(
+                    "on its Kafka with batches of [" in one and "producers connected in" in one for one in told
+                ), told
                 fake_agent.order(drain={"id": "over", "timeoutMs": 30_000, "stop": True})
                 quiet = fake_agent.wait(lambda state: state["drain"]["state"] in ("quiet", "stopped"), 60)
                 new_agent.order(gate={"open": True})
