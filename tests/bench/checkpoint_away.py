@@ -24,21 +24,19 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     found = checkpoint_stage.once(book, "API server away", _measure)
     stages.run("images", cluster.build_stages())
     size_mb = _over_its_base() / _MB
-    rows = tuple(
-        (said, *(f"{found[f'{when}_{part}']:.0f}" for part in ("batches", "median_ms", "p90_ms", "longest_ms")))
-        for when, said in (("there", "there"), ("away", f"away for {_AWAY_S} s"))
-    )
     table = outcome.Table(
-        "Batches of a job of one batch a second while the agent reaches its API server, and while it does not",
-        ("API server", "batches", "median ms", "p90 ms", "longest ms"),
-        rows,
+        "Batches of a job of one batch a second while the agent reaches its API server, and while it does not."
+        f" {checkpoint_agent.UNDISTURBED}",
+        ("API server", *checkpoint_agent.COLUMNS),
+        tuple(
+            (said, *checkpoint_agent.row(found, when))
+            for when, said in (("there", "there"), ("away", f"away for {_AWAY_S} s"))
+        ),
     )
-    ratios = [found[f"away_{part}"] / found[f"there_{part}"] for part in ("median_ms", "p90_ms")]
     bars = (
         outcome.Bar("api-away-batches-lost", found["lost"], 0),
         outcome.Bar("api-away-rows-lost-or-repeated", found["rows_wrong"], 0),
-        outcome.Bar("api-away-batch-median-ratio", ratios[0], 1.1),
-        outcome.Bar("api-away-batch-p90-ratio", ratios[1], 1.1),
+        *checkpoint_agent.ratios(found, "away", "api-away"),
         outcome.Bar("agent-pct-of-a-core-at-a-batch-a-second", found["agent_cpu_pct"], 2),
         outcome.Bar("agent-pct-of-a-core-api-away", found["agent_away_cpu_pct"], 2),
         outcome.Bar("agent-rss-mib", found["agent_rss_mib"], 80),

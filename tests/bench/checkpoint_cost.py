@@ -17,13 +17,7 @@ from plugin import agent, drivers, storage
 _TURNS, _BATCHES, _CATCH_UP = 10, 20, 3
 _WARM_BATCHES = 30
 _PATIENCE_S = 300
-_STATE = "spark.sql.streaming.stateStore"
-_CONF = {  # what the plugin chooses for a new checkpoint, for both: this is not about stores of state
-    **checkpoint_stage.ALL_KEPT,
-    f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
-    f"{_STATE}.checkpointFormatVersion": "2",
-}
+_CONF = {**checkpoint_stage.ALL_KEPT, **checkpoint_stage.FORMAT_2}  # for both: this is not about stores of state
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

@@ -20,6 +20,13 @@ from plugin import agent, broker, drivers, s3
 _SLICE_S = 3000.0
 _BEGAN_S = time.monotonic()
 ALL_KEPT = {"spark.sql.streaming.minBatchesToRetain": "2000"}  # where the times of their files are the measurement
+_STATE = "spark.sql.streaming.stateStore"
+ROCKSDB = {f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"}
+FORMAT_2 = {  # what the plugin chooses for the state of a new checkpoint, for drivers without it
+    **ROCKSDB,
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    f"{_STATE}.checkpointFormatVersion": "2",
+}
 MASTER = "local[4]"  # Real-Time Mode runs the tasks of both stages at once
 
 
