@@ -3,7 +3,7 @@
 import pytest
 
 from cycle import play
-from cycle.talking import begin, image, phase, started
+from cycle.talking import begin, image, node_of, phase, started
 from fakes.clock import by_the_clock
 from sluice.values import names
 
@@ -178,6 +178,21 @@ async def test_where_the_cluster_has_no_room_for_both_the_old_driver_ends_first(
         at.world.full = set()
         await at.until(at.ready)
         assert image(at, at.drivers()[0]) == "clicks:2"
+
+
+@by_the_clock
+async def test_where_both_cannot_have_the_same_volume_the_old_driver_ends_first():
+    claim = {"volume": {"persistentVolumeClaim": {"claimName": "state"}}, "location": "/state/clicks"}
+    async with begin() as at:
+        old = await started(at, checkpoint=claim)
+        at.world.for_one_node = {"state"}
+        at.world.full = {node_of(at, old)}
+        at.apply(play.job(count=2, checkpoint=claim, **NEW))
+        await at.until(lambda: phase(at) == "Cancelled", within_s=90)
+        assert "cannot mount state" in at.status()["handoff"]["message"]
+        await at.until(lambda: at.drivers() not in ([], [old]) and old not in at.drivers() and at.ready())
+        assert image(at, at.drivers()[0]) == "clicks:2"
+        assert "givenUp" not in at.status()
 
 
 @by_the_clock

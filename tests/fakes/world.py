@@ -30,6 +30,7 @@ class World:
     def __init__(self, kube: api.FakeApi, nodes: tuple[str, ...] = _NODES) -> None:
         self.full: set[str] = set()  # nodes the scheduler finds no room on
         self.silent: set[str] = set()  # nodes whose kubelet does not answer; what runs there may still run
+        self.for_one_node: set[str] = set()  # claims that are ReadWriteOnce
         self.asleep = False  # nothing goes on
         self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
@@ -154,8 +155,23 @@ class World:
     def _run(self, pod: Body) -> bool:
         if not pod["spec"].get("nodeName") or pod["status"]["phase"] != "Pending" or spark.leaves(pod):
             return False
+        if self._is_held(pod):
+            return self._leave_bare(pod)
         ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
         return self._change(pod, phase="Running", conditions=[ready])
+
+    def _is_held(self, pod: Body) -> bool:
+        """Whether a volume of it is attached to another node."""
+        wanted = _claims(pod) & self.for_one_node
+        elsewhere = (other for other in self._pods() if other["status"]["phase"] == "Running" and _apart(pod, other))
+        return any(_claims(other) & wanted for other in elsewhere)
+
+    def _leave_bare(self, pod: Body) -> bool:
+        kind = "PodReadyToStartContainers"
+        if any(one["type"] == kind for one in pod["status"].get("conditions", ())):
+            return False
+        bare = {"type": kind, "status": "False", "lastTransitionTime": self._kube.store.stamp()}
+        return self._change(pod, conditions=[bare])
 
     def _stop(self, pod: Body) -> bool:
         """The kubelet says how it ended, then lets go of it."""
@@ -198,6 +214,15 @@ def _node(name: str) -> Body:
     room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
     status = {"allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
     return {"kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+
+
+def _claims(pod: Body) -> set[str]:
+    found = (volume.get("persistentVolumeClaim") for volume in pod["spec"].get("volumes", ()))
+    return {claim["claimName"] for claim in found if claim}
+
+
+def _apart(one: Body, other: Body) -> bool:
+    return bool(one["spec"].get("nodeName") != other["spec"].get("nodeName"))
 
 
 def _is_ready(pod: Body) -> bool:

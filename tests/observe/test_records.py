@@ -111,6 +111,19 @@ def test_only_the_scheduler_s_no_is_kept(reason, sentence):
     assert records.read_pod(bodies.pod("p", status={"conditions": [found]})).unschedulable == sentence
 
 
+BARE = {
+    "its volumes are not there yet": ("Pending", "False", 1_795_000_000.0),
+    "its image is pulled": ("Pending", "True", 0.0),
+    "it has ended": ("Failed", "False", 0.0),
+}
+
+
+@pytest.mark.parametrize(("phase", "status", "since_s"), BARE.values(), ids=BARE)
+def test_since_when_a_pod_waits_for_its_volumes(phase, status, since_s):
+    found = {"type": "PodReadyToStartContainers", "status": status, "lastTransitionTime": "2026-11-18T11:06:40Z"}
+    assert records.read_pod(bodies.pod("p", status={"phase": phase, "conditions": [found]})).bare_s == since_s
+
+
 def container(name, cpu, memory="0", **more):
     return {"name": name, "resources": {"requests": {"cpu": cpu, "memory": memory}}, **more}
 

@@ -29,7 +29,8 @@ from plan.handovers import (
     view,
     written,
 )
-from sluice.values import handoff, records, reports
+from sluice.plan import changes
+from sluice.values import handoff, records, reports, streamjob
 
 
 def test_it_is_recorded_with_closed_gate_before_the_driver_is_made_which_must_have_the_plugin():
@@ -151,15 +152,55 @@ TROUBLE = {
         "no room for both",
         False,
     ),
+    "the old one holds its claim": (
+        {"since_s": 65, "pod": {"phase": "Pending", "ready": False, "bare_s": made.NOW_S - 61}, "said": ()},
+        f"{NEW_NAME} cannot mount state",
+        False,
+    ),
+    "the old one's executors hold it": (
+        {"since_s": 90, "executor": {"phase": "Pending", "bare_s": made.NOW_S - 61}},
+        "both cannot have the same volumes",
+        False,
+    ),
     "it hangs": ({"since_s": 601, "said": ()}, "after 10 minutes: 0 of 1 queries", True),
 }
+
+
+def on_a_claim(seen, **template):
+    """The same with the state on a volume, in a handover to that; more volumes may have come with it."""
+    place = streamjob.Checkpoint("/state/clicks", "state")
+    was = dataclasses.replace(seen.former, checkpoint=place)
+    driver = dataclasses.replace(seen.job.spec.driver, template=template)
+    spec = dataclasses.replace(seen.job.spec, checkpoint=place, driver=driver)
+    job = dataclasses.replace(seen.job, spec=spec)
+    now = dataclasses.replace(handoff.read(seen.job.status), revision=changes.revision(job))
+    job = dataclasses.replace(job, status={**job.status, "handoff": written(now)})
+    return dataclasses.replace(seen, job=job, former=was)
+
+
+NOT_YET = {
+    "it has only just come to its node": ({"bare_s": made.NOW_S - 59}, {}),
+    "its image is pulled": ({"bare_s": 0.0}, {}),
+    "a volume is new, and may be what is missing": (
+        {"bare_s": made.NOW_S - 90},
+        {"spec": {"volumes": [{"name": "x"}]}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("pod", "template"), NOT_YET.values(), ids=NOT_YET)
+def test_that_the_old_one_holds_a_claim_is_not_said_of_a_driver_when(pod, template):
+    pods = (OLD, made.executor(), new(phase="Pending", ready=False, **pod))
+    seen = on_a_claim(view(*pods, now=begun(since_s=95)), **template)
+    assert judge(seen).handoff.phase == handoff.PREPARING
 
 
 @pytest.mark.parametrize(("seen", "words", "is_its_fault"), TROUBLE.values(), ids=TROUBLE)
 def test_the_old_driver_goes_on_alone_when(seen, words, is_its_fault):
     heard = {OLD.name: RUNS, NEW_NAME: dataclasses.replace(READY, queries=seen.get("said", (GATED,)))}
     pods = (OLD, made.executor(), new(**seen.get("pod", {})), its_executor(**seen.get("executor", {})))
-    verdict = judge(view(*pods, now=begun(since_s=seen.get("since_s", 10)), said=heard))
+    found = on_a_claim(view(*pods, now=begun(since_s=seen.get("since_s", 10)), said=heard))
+    verdict = judge(found)
     assert verdict.handoff.phase == handoff.CANCELLED
     assert words in verdict.handoff.message
     assert (verdict.given_up is not None) == is_its_fault

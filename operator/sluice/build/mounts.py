@@ -5,7 +5,8 @@ have each their folder in it, `/checkpoints/clicks` and `/checkpoints/views`. A 
 mount.
 """
 
-from sluice.values.streamjob import Body, Checkpoint
+from sluice.values import names
+from sluice.values.streamjob import Body, Checkpoint, StreamJob
 
 VOLUME = "sluice-checkpoint"
 
@@ -24,6 +25,13 @@ def volumes(checkpoint: Checkpoint) -> list[Body]:
 def volume_mounts(checkpoint: Checkpoint) -> list[Body]:
     """The container's mount, if a claim is asked for."""
     return [{"name": VOLUME, "mountPath": checkpoint.mount}] if checkpoint.claim else []
+
+
+def claims(job: StreamJob, role: str) -> list[str]:
+    """Names of all that a driver or an executor mounts."""
+    template = job.spec.driver.template if role == names.DRIVER else job.spec.executors.template
+    found = [*volumes(job.spec.checkpoint), *((template.get("spec") or {}).get("volumes") or ())]
+    return [one["persistentVolumeClaim"]["claimName"] for one in found if one.get("persistentVolumeClaim")]
 
 
 def _path(checkpoint: Checkpoint) -> str:

@@ -62,6 +62,7 @@ def read_pod(body: Body) -> records.Pod:
         waiting=waiting.get("reason", ""),
         waiting_message=waiting.get("message", ""),
         unschedulable=_unschedulable(conditions.get("PodScheduled", {})),
+        bare_s=_bare_s(status, conditions.get("PodReadyToStartContainers", {})),
         ended=_ended(spec, status),
         placed=(meta.get("annotations") or {}).get(names.PLACED, ""),
     )
@@ -130,6 +131,12 @@ def _containers(status: Body) -> Iterable[Body]:
 
 def _unschedulable(scheduled: Body) -> str:
     return str(scheduled.get("message", "")) if scheduled.get("reason") == "Unschedulable" else ""
+
+
+def _bare_s(status: Body, prepared: Body) -> float:
+    """A node first mounts a pod's volumes, then gives it a network, and only then pulls images."""
+    begins = status.get("phase", "Pending") == "Pending" and prepared.get("status") == "False"
+    return _seconds(prepared.get("lastTransitionTime")) if begins else 0.0
 
 
 def _ended(spec: Body, status: Body) -> records.Ended | None:

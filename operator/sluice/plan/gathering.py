@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from sluice.build import mounts
 from sluice.plan import causes, inside
 from sluice.values import handoff, names, records, reports, views
 from sluice.values.handoff import Handoff
@@ -10,6 +11,8 @@ _DEADLINE_S = 600.0
 _PATIENCE_S = 60.0  # with what may pass: a registry that does not answer, a node that is on its way
 _LAST_QUERY_S = 10.0  # a program that starts fewer queries than the last one has no more to come
 _ENDS_FIRST = "the old driver ends first, then the new one starts"
+_FULL = "the cluster has no room for both"
+_TAKEN = "both cannot have the same volumes"
 _MAY_GO = "the old driver goes on, and may be evicted"
 
 
@@ -63,7 +66,7 @@ def _not_there(view: views.JobView, now: Handoff) -> Trouble | None:
     if now.uid:
         return Trouble(f"{now.pod} is gone", its_fault=False)
     if "quota" in view.refused:
-        return _no_room(now, view.refused)
+        return _not_both(now, _FULL, view.refused)
     return Trouble(f"{now.pod} cannot be made: {view.refused}") if view.refused else None
 
 
@@ -81,18 +84,38 @@ def _held_up(view: views.JobView, now: Handoff, new: records.Pod) -> Trouble | N
     for one in (new, *executors):
         cause = causes.waiting(one, view.lost_nodes)
         if cause and cause.reason == "Unschedulable":
-            return _no_room(now, cause.message)
+            return _not_both(now, _FULL, cause.message)
         if cause:
             return Trouble(cause.message, its_fault=cause.reason != "NodeLost")
+        if claims := _held_claims(view, one):
+            hint = "a claim that is ReadWriteOnce serves one node, ReadWriteMany serves both"
+            return _not_both(now, _TAKEN, f"{one.name} cannot mount {' or '.join(claims)}: {hint}")
     late = new.ready and view.now_s - new.ready_s > 2 * _PATIENCE_S and len(executors) < view.job.spec.executors.count
     if late:
-        return _no_room(now, f"only {len(executors)} executors could be made")
+        return _not_both(now, _FULL, f"only {len(executors)} executors could be made")
     return None
 
 
-def _no_room(now: Handoff, why: str) -> Trouble:
+def _not_both(now: Handoff, what: str, why: str) -> Trouble:
     then = _MAY_GO if now.moves else _ENDS_FIRST
-    return Trouble(f"the cluster has no room for both: {then}: {why}", its_fault=False, no_room=True)
+    return Trouble(f"{what}: {then}: {why}", its_fault=False, no_room=True)
+
+
+def _held_claims(view: views.JobView, one: records.Pod) -> list[str]:
+    """What a pod has waited for too long, though the old driver's pods mount just the same: they hold it."""
+    late = one.bare_s and view.now_s - one.bare_s > _PATIENCE_S
+    return mounts.claims(view.job, one.role) if late and _same_volumes(view, one.role) else []
+
+
+def _same_volumes(view: views.JobView, role: str) -> bool:
+    """Others may be missing, or wrong."""
+    if view.former is None:
+        return True
+    was, now = (
+        spec.driver.template if role == names.DRIVER else spec.executors.template
+        for spec in (view.former, view.job.spec)
+    )
+    return (was.get("spec") or {}).get("volumes") == (now.get("spec") or {}).get("volumes")
 
 
 def _executors(view: views.JobView, driver: records.Pod) -> list[records.Pod]:

@@ -72,6 +72,7 @@ class Pod:
     waiting: str = ""  # ImagePullBackOff, CreateContainerConfigError, … of the first container that waits
     waiting_message: str = ""
     unschedulable: str = ""  # the scheduler's sentence
+    bare_s: float = 0.0  # since 1970, since when it is on its node without its volumes; 0: it is not
     ended: Ended | None = None
     placed: str = ""  # the annotation `names.PLACED`
 
