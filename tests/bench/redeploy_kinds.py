@@ -3,6 +3,7 @@
 import collections
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from bench import redeploy_stage
 from demo import flow, plain_spark, streamjobs, topics
@@ -15,9 +16,9 @@ Found = Mapping[str, int]
 Counted = collections.Counter[int]
 
 
-def of(kind: str, **spec: object) -> redeploy_stage.Kind:
+def of(kind: str, wrong: str = "nothing", **spec: Any) -> redeploy_stage.Kind:
     """One of those in bench.redeploy_job."""
-    words = [kind, redeploy_stage.SERVERS, redeploy_stage.SOURCE, redeploy_stage.SINK, _folder(), str(_KEYS)]
+    words = [kind, redeploy_stage.SERVERS, redeploy_stage.SOURCE, redeploy_stage.SINK, _folder(), str(_KEYS), wrong]
     program = f"local:///program/{redeploy_stage.PROGRAM.name}"
     return redeploy_stage.Kind(kind, {"file": program, "args": words}, spec)
 
@@ -26,7 +27,7 @@ def _folder() -> str:
     return f"s3a://{plain_spark.BUCKET}/{_FILES}"
 
 
-_ON_S3 = {"checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/bench-redeploy/files"}}
+_ON_S3: Mapping[str, Any] = {"checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/bench-redeploy/files"}}
 _WIDE = {"count": 2, "memory": "2Gi", "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
 STATE = of("million", executors=_WIDE)
 KINDS = (of("aggregation"), of("foreachBatch"), of("files", **_ON_S3), of("two"), redeploy_stage.REAL_TIME)

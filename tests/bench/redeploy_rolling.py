@@ -1,0 +1,76 @@
+"""Executors are replaced one by one under load: how much still comes through meanwhile."""
+
+import json
+import time
+from typing import Any
+
+from bench import ledger, outcome, redeploy_kinds, redeploy_stage
+from demo import flow, plain_spark, streamjobs
+from sluice.values import names
+
+_EXECUTORS = 4
+_WINDOW_S = 10
+_PATIENCE_S = 900
+
+
+def run(book: ledger.Ledger) -> outcome.Outcome:
+    """One roll of all executors, remembered."""
+    found = book.once("rolling", _measure)
+    shares = sorted(found["shares"])
+    rows = (
+        (
+            str(found["took_s"]),
+            str(len(shares)),
+            f"{shares[0]:.2f}",
+            f"{shares[len(shares) // 2]:.2f}",
+            *(str(found[word]) for word in ("failed", "records", "lost", "repeated")),
+        ),
+    )
+    header = (
+        "s until all are new", "windows of 10 s", "least share of the offered that arrived", "median", "failed batches",
+        "records", "lost", "repeated",
+    )  # fmt: skip
+    bars = (
+        outcome.Bar("rolling-least-share-of-offered", shares[0], 0.7, at_least=True),
+        outcome.Bar("rolling-failed-batches", found["failed"], 0),
+        outcome.Bar("rolling-records-lost-or-repeated", found["lost"] + found["repeated"], 0),
+    )
+    title = (
+        f"`relay` under {redeploy_stage.RECORDS_S} records a second, its {_EXECUTORS} executors given another template"
+    )
+    return outcome.Outcome((outcome.Table(title, header, rows),), bars)
+
+
+def _measure() -> dict[str, Any]:
+    executors = {"count": _EXECUTORS, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
+    with redeploy_stage.running(redeploy_stage.RELAY, executors=executors) as (job, load):
+        drivers = job.uids(names.DRIVER)
+        blue = json.loads(json.dumps(executors["template"]))
+        blue["metadata"] = {"labels": {"colour": "blue"}}
+        began_s = time.time()
+        job.change(executors={"template": blue})
+        plain_spark.until("all are blue", lambda: _are_blue(job), _PATIENCE_S)
+        ended_s = time.time()
+        failed = len(job.uids(names.DRIVER) ^ drivers) + sum(
+            one["phase"] != "running" for one in job.status()["queries"]
+        )
+        arrived = flow.arrived(job.kube, load, redeploy_stage.SINK)
+        return {
+            "took_s": round(ended_s - began_s),
+            "shares": _shares(arrived, began_s, ended_s),
+            "failed": failed,
+            **redeploy_kinds.judge(job, load),
+        }
+
+
+def _are_blue(job: streamjobs.Job) -> bool:
+    pods = job.running(names.EXECUTOR)
+    return len(pods) == _EXECUTORS and all(pod["metadata"]["labels"].get("colour") == "blue" for pod in pods)
+
+
+def _shares(arrived: flow.Arrived, began_s: float, ended_s: float) -> list[float]:
+    """Of each whole window of the roll."""
+    offered = _WINDOW_S * redeploy_stage.RECORDS_S
+    starts = [began_s + n * _WINDOW_S for n in range(int((ended_s - began_s) // _WINDOW_S))]
+    moments_s = [at_ms / 1000 for at_ms, _ in arrived.records]
+    return [sum(start <= at_s < start + _WINDOW_S for at_s in moments_s) / offered for start in starts]
