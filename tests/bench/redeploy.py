@@ -3,9 +3,17 @@
 Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, redeploy_nodes, redeploy_pause, redeploy_rollback, redeploy_rolling
+from bench import (
+    ledger,
+    outcome,
+    redeploy_drains,
+    redeploy_nodes,
+    redeploy_pause,
+    redeploy_rollback,
+    redeploy_rolling,
+)
 
-_PARTS = (redeploy_pause, redeploy_rolling, redeploy_rollback, redeploy_nodes)
+_PARTS = (redeploy_pause, redeploy_rolling, redeploy_drains, redeploy_rollback, redeploy_nodes)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
