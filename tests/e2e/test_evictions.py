@@ -1,4 +1,7 @@
-"""A node is drained under a job: its driver hands over, or ends between two batches and goes on elsewhere."""
+"""A driver must go: its node is drained or reclaimed, its pod or its job deleted. Another takes over, or goes on.
+
+One job lives through all of it, under load; each driver begins with the batch after the last one of the driver before.
+"""
 
 import json
 
@@ -8,15 +11,16 @@ from demo import plain_spark, streamjobs
 from e2e import namespaces
 from sluice.values import names
 
-EVERY_BATCH = {**plain_spark.S3, "spark.sql.shuffle.partitions": "2", "spark.sql.streaming.minBatchesToRetain": "500"}
+CONF = {**plain_spark.S3, "spark.sql.shuffle.partitions": "10", "spark.sql.streaming.minBatchesToRetain": "500"}
+RECLAIMED = {"key": "test.sluice.dev/reclaimed", "effect": "NoExecute"}
 
 
-@pytest.fixture
-def moved(kube, operator):
-    """A job that has committed batches."""
-    assert operator
+@pytest.fixture(scope="module")
+def moved(kube, installed):
+    """A job whose batches take longer than the second between them, so that one is always in flight."""
+    assert installed
     found = streamjobs.fresh(kube, namespaces.JOBS, "moved")
-    found.apply(sparkConf=EVERY_BATCH)
+    found.apply(sparkConf=CONF)
     found.wait("condition=Ready")
     plain_spark.until("some batches", lambda: found.last("commits") >= 2, streamjobs.DEADLINE_S)
     yield found
@@ -47,16 +51,71 @@ def gone(kube, pod):
     return not kube.kubectl("-n", namespaces.JOBS, "get", "pod", pod, "--ignore-not-found", "-o", "name")
 
 
+@pytest.fixture
+def driver(operator, moved):
+    """Its driver, in the middle of its work."""
+    assert operator
+    moved.wait("condition=Ready")
+    plain_spark.until("some batches", lambda: len(moved.batches()) > 2, streamjobs.DEADLINE_S)
+    (found,) = moved.pods(names.DRIVER)
+    return found
+
+
 def last_words(kube, driver):
     """What its agent said last: the Lease keeps it until there is a third driver."""
     lease = json.loads(kube.kubectl("-n", namespaces.JOBS, "get", "lease", "moved", "-o", "json"))
-    return json.loads(lease["metadata"]["annotations"][f"agent.sluice.dev/{driver}"])
+    return json.loads(lease["metadata"]["annotations"][f"agent.sluice.dev/{driver['metadata']['name']}"])
+
+
+def until_gone(kube, driver):
+    """Waits for it as long as its pod may take to end."""
+    name, grace_s = driver["metadata"]["name"], driver["spec"]["terminationGracePeriodSeconds"]
+    kube.kubectl("-n", namespaces.JOBS, "wait", "--for=delete", f"pod/{name}", f"--timeout={grace_s}s")
+
+
+def assert_drained(said):
+    assert said["drain"]["state"] in ("quiet", "stopped"), said
+    assert [query["inFlight"] for query in said["queries"]] == [-1]
+
+
+def node_of_the_next(job, before):
+    """Where the driver after this one was sent."""
+
+    def look():
+        others = [pod for pod in job.pods(names.DRIVER) if pod["metadata"]["uid"] != before["metadata"]["uid"]]
+        return next((pod["spec"]["nodeName"] for pod in others if "nodeName" in pod["spec"]), None)
+
+    return plain_spark.until("another driver has a node", look, streamjobs.DEADLINE_S)
+
+
+def assert_goes_on(kube, job, before):
+    """The last driver ended between two batches, and the next one did none of them again and left none out."""
+    said = last_words(kube, before)
+    assert_drained(said)
+    gone = before["metadata"]["name"]
+    plain_spark.until("another driver", lambda: job.status().get("driver", {}).get("pod", gone) != gone)
+    job.wait("condition=Ready")
+    plain_spark.until("its first batch", job.batches, streamjobs.DEADLINE_S)
+    assert job.batches()[0] == said["queries"][0]["committed"] + 1
 
 
 def drain(kube, node, job):
     """As an administrator would, but only of the pods of this job: the node runs the cluster's own as well."""
     of_the_job = f"--pod-selector={names.JOB}={job}"
     kube.kubectl("drain", node, of_the_job, "--force", "--delete-emptydir-data", f"--timeout={streamjobs.DEADLINE_S}s")
+
+
+def spare_the_others(kube, node, job):
+    """What else runs on a node is to stay when it is reclaimed: it tolerates this one taint, and nothing more."""
+    listed = kube.kubectl("get", "pods", "-A", f"--field-selector=spec.nodeName={node}", "-o", "json")
+    for pod in json.loads(listed)["items"]:
+        meta, tolerations = pod["metadata"], pod["spec"].get("tolerations", [])
+        if meta.get("labels", {}).get(names.JOB) != job and not any(
+            t.get("key") == RECLAIMED["key"] for t in tolerations
+        ):
+            patch = {"spec": {"tolerations": [*tolerations, {**RECLAIMED, "operator": "Exists"}]}}
+            words = ("patch", "pod", meta["name"], "--type=merge", "-p", json.dumps(patch))
+            kube.kubectl("-n", meta["namespace"], *words)
 
 
 def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(kube, moved):
@@ -68,9 +127,7 @@ def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(k
         handoff = moved.status()["handoff"]
         assert (handoff["from"]["pod"], handoff["phase"]) in ((name, "Taking"), (name, "Proving"), (name, "Done"))
         assert node in handoff["why"]
-        said = last_words(kube, name)
-        assert said["drain"]["state"] in ("quiet", "stopped"), said
-        assert [query["inFlight"] for query in said["queries"]] == [-1]
+        assert_drained(last_words(kube, driver))
         new = the_driver(moved, is_kept)
         assert (new["metadata"]["name"], new["spec"]["nodeName"] != node) == (handoff["to"]["pod"], True)
         plain_spark.until("a first commit", lambda: "toBatch" in moved.status()["handoff"], streamjobs.DEADLINE_S)
@@ -88,18 +145,35 @@ def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(k
 def test_a_driver_that_nobody_takes_over_from_leaves_a_drained_node_between_two_batches(kube, moved):
     moved.change(update={"strategy": "Recreate"})
     driver = the_driver(moved, lambda found: not is_kept(found))
-    name, node = driver["metadata"]["name"], driver["spec"]["nodeName"]
+    node = driver["spec"]["nodeName"]
     try:
         drain(kube, node, moved.name)
-        assert gone(kube, name)
-        said = last_words(kube, name)
-        assert said["drain"]["state"] in ("quiet", "stopped"), said
-        assert [query["inFlight"] for query in said["queries"]] == [-1]
-        ended_at = said["queries"][0]["committed"]
-        moved.wait("condition=Ready")
-        plain_spark.until("the next batch", lambda: moved.last("commits") > ended_at, streamjobs.DEADLINE_S)
-        plain_spark.until("one driver is left", lambda: len(moved.pods(names.DRIVER)) == 1, streamjobs.DEADLINE_S)
-        (driver,) = moved.pods(names.DRIVER)
-        assert driver["spec"]["nodeName"] != node
+        assert node_of_the_next(moved, driver) != node
     finally:
         kube.kubectl("uncordon", node)
+    assert_goes_on(kube, moved, driver)
+
+
+def test_a_deleted_driver_drains_itself_and_another_goes_on(kube, moved, driver):
+    kube.kubectl("-n", namespaces.JOBS, "delete", "pod", driver["metadata"]["name"], "--wait=false")
+    until_gone(kube, driver)
+    assert_goes_on(kube, moved, driver)
+
+
+def test_a_reclaimed_node_is_left_between_two_batches_and_the_job_goes_on_elsewhere(kube, moved, driver):
+    node, taint = driver["spec"]["nodeName"], f"{RECLAIMED['key']}:{RECLAIMED['effect']}"
+    spare_the_others(kube, node, moved.name)
+    try:
+        kube.kubectl("taint", "node", node, taint)
+        until_gone(kube, driver)
+        assert node_of_the_next(moved, driver) != node
+    finally:
+        kube.kubectl("taint", "node", node, f"{taint}-")
+    assert_goes_on(kube, moved, driver)
+
+
+def test_a_job_that_is_deleted_under_load_drains_first(kube, moved, driver):
+    before = max(moved.batches())
+    moved.delete()
+    until_gone(kube, driver)
+    assert moved.last("offsets") == moved.last("commits") >= before

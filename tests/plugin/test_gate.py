@@ -44,6 +44,9 @@ def commit_times(state: agent.Document) -> list[tuple[int, int]]:
 
 def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAgent, new_agent: agent.FakeAgent) -> None:
     """From one driver to the next: wait, warm up, drain, go."""
+    left_by_a_killed_one = job.root() / "_sluice" / "warm-up" / "run" / "offsets" / "0"
+    left_by_a_killed_one.parent.mkdir(parents=True)
+    left_by_a_killed_one.touch()
     with drivers.Driver(job, "b", new_agent.folder) as new:
         new_agent.wait(at_gate, 300)
         waiting = new_agent.wait(lambda state: "warmed up" in state["warmUp"] or "cold" in state["warmUp"], 300)
@@ -52,6 +55,7 @@ def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAge
         assert "loaded 1 operators' state" in loaded["warmUp"]
         warm = new_agent.wait(lambda state: all(query["warm"] for query in state["queries"]), 60)
         assert at_gate(warm)
+        assert list((job.root() / "_sluice" / "warm-up").glob("*")) == []
         assert commit_times(warm) == [(0, 0)]
         fake_agent.wait(at_least(max(committed(fake_agent.state)) + 3))
         assert at_gate(new_agent.state)

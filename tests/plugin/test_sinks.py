@@ -45,6 +45,15 @@ def test_a_row_that_no_committed_batch_has_read_is_one_too_many(tmp_path):
     assert judged(tmp_path, "none", [*RIGHT["none"], (400,)]) == (0, 1)
 
 
+@pytest.mark.parametrize(("state", "last"), [("none", 399), ("dedup", 99)])
+def test_rows_have_left_a_batch_that_runs_when_some_are_of_no_committed_one(state, last, tmp_path):
+    job = drivers.Job(tmp_path, state=state, sink="lines")
+    (tmp_path / "lines0-a.0").write_text(f"0\n{last}\n")
+    assert not sinks.is_ahead(job, IDS)
+    (tmp_path / "lines0-a.1").write_text(f"{last + 1}\n")
+    assert sinks.is_ahead(job, IDS)
+
+
 def test_windows_that_miss_a_row_inside_or_between_them_or_count_one_twice_are_wrong(tmp_path):
     def windows(n, row):
         return judged(tmp_path / str(n), "aggregation", [*WINDOWS[:4], row, *WINDOWS[5:]], "file")

@@ -65,6 +65,8 @@ public final class WarmUp {
         final Path folder = new Path(waiting.root(), "_sluice/warm-up/" + waiting.runId());
         final LogicalPlan plan = Leaves.replaced(execution.analyzedPlan(), WarmUp::madeUp);
         final Configuration conf = session.sessionState().newHadoopConf();
+        // Also what a driver left that was killed at its gate; one that still waits there only starts cold.
+        folder.getFileSystem(conf).delete(folder.getParent(), true);
         try {
             final String said = "query '" + waiting.name() + "' warmed up with batches of "
                     + run(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder, BATCHES, LONGEST_MS);
