@@ -1,12 +1,15 @@
 """A new driver at its gate beside the old one: it writes nothing, and what does not fit is refused before any drain.
 
-The old driver commits 100 batches meanwhile; for a look at what the new one writes it rests and stands still a while.
+The old driver commits 100 batches meanwhile. While the new one starts and warms up it rests and stands still, so that
+whatever changes is the new one's; it may write below `_sluice/` meanwhile, and must leave nothing there.
 """
 
+import contextlib
 import dataclasses
 import os
 import signal
 import time
+from collections.abc import Iterator
 
 from bench import checkpoint_stage, ledger, outcome
 from house import trouble
@@ -57,9 +60,11 @@ def _measure() -> dict[str, float]:
         ):
             old_agent.wait(checkpoint_stage.at_least(3), _PATIENCE_S)
             new_agent.order(gate={"open": False}, warmUp=True, preload=True)
-            with drivers.Driver(job, "new", new_agent.folder) as new:
-                new_agent.wait(_is_loaded, _PATIENCE_S)
-                written = _written(old, old_agent)
+            with contextlib.ExitStack() as stack:
+                with _at_rest(old, old_agent):
+                    before = checkpoint_stage.on_disk(job.out / "checkpoint")
+                    new = stack.enter_context(drivers.Driver(job, "new", new_agent.folder))
+                    written = _written(new, new_agent, before)
                 began, said = checkpoint.last("commits"), len(old_agent.states)
                 refused = sum(_is_refused(job, what, *unfit) for what, unfit in _UNFIT.items())
                 drains = sum(state["drain"]["state"] != "none" for _, state in old_agent.states[said:])
@@ -77,25 +82,41 @@ def _measure() -> dict[str, float]:
 
 
 def _is_loaded(state: agent.Document) -> bool:
-    if "cold" in state["warmUp"]:
-        raise trouble.Trouble(state["warmUp"])
-    return "loaded" in state["warmUp"] and all(one["phase"] == "gate" for one in state["queries"])
+    said = state.get("warmUp", "")
+    if "cold" in said:
+        raise trouble.Trouble(said)
+    return "loaded" in said and all(one["phase"] == "gate" for one in state["queries"])
 
 
-def _written(driver: drivers.Driver, old: agent.FakeAgent) -> int:
-    """Files the waiting driver wrote, changed or removed, seen while the old one rests."""
-    old.order(drain={"id": "look", "timeoutMs": 60_000, "stop": False})
-    old.wait(checkpoint_stage.drained("look", "quiet"))
-    os.kill(driver.jvm(), signal.SIGSTOP)
-    before = checkpoint_stage.on_disk(driver.job.out / "checkpoint")
-    time.sleep(_WATCHED_S)
-    after = checkpoint_stage.on_disk(driver.job.out / "checkpoint")
-    os.kill(driver.jvm(), signal.SIGCONT)
-    old.order(drain=None)
-    old.wait(lambda state: state["drain"]["state"] == "none")
-    changed = sorted({name for name, _ in set(before.items()) ^ set(after.items())})
-    print(f"written while waiting: {changed}", flush=True)
-    return len(changed)
+@contextlib.contextmanager
+def _at_rest(old: drivers.Driver, fake: agent.FakeAgent) -> Iterator[None]:
+    """The old driver has nothing in flight, and does nothing at all."""
+    fake.order(drain={"id": "look", "timeoutMs": 60_000, "stop": False})
+    fake.wait(checkpoint_stage.drained("look", "quiet"))
+    os.kill(old.jvm(), signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(old.jvm(), signal.SIGCONT)
+    fake.order(drain=None)
+    fake.wait(lambda state: state["drain"]["state"] == "none")
+
+
+def _written(new: drivers.Driver, fake: agent.FakeAgent, before: dict[str, str]) -> int:
+    """Files the new driver wrote, changed or removed, for a moment or for good, until it has waited for a while."""
+    changed: set[str] = set()
+
+    def look() -> bool:
+        now = checkpoint_stage.on_disk(new.job.out / "checkpoint")
+        changed.update(name for name, _ in now.items() ^ before.items() if "/_sluice/" not in name)
+        return _is_loaded(fake.state)
+
+    new.until(look, _PATIENCE_S)
+    ends_s = time.monotonic() + _WATCHED_S
+    new.until(lambda: look() and time.monotonic() > ends_s, 2 * _WATCHED_S)
+    left = {name for name, _ in checkpoint_stage.on_disk(new.job.out / "checkpoint").items() ^ before.items()}
+    print(f"written while waiting: {sorted(changed | left)}", flush=True)
+    return len(changed | left)
 
 
 def _is_refused(job: drivers.Job, what: str, change: dict[str, object], sentence: str) -> bool:
