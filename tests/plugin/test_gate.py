@@ -136,6 +136,23 @@ def test_a_checkpoint_goes_on_in_the_state_format_it_has(fake_agent, tmp_path):
 
 
 @pytest.mark.matrix
+def test_a_batch_that_the_sink_has_but_no_commit_tells_of_is_gone_on_from(fake_agent, tmp_path):
+    job = drivers.Job(tmp_path / "job", state="dedup", sink="file")
+    last = -1
+    for who in ("killed", "next"):
+        with drivers.Driver(job, who, fake_agent.folder) as driver:
+            fake_agent.wait(at_least(last + 3), 300)
+            fake_agent.order(drain={"id": who, "timeoutMs": 30_000, "stop": True})
+            assert driver.end() == "ended"
+        fake_agent.order(drain=None)
+        last = drivers.last_ids(job.root())[1]
+        if who != "next":
+            (job.root() / "commits" / str(last)).unlink()
+    rows = sinks.judge(job, storage.Checkpoint.of(job).consumed(job.source))
+    assert (rows.missing, rows.repeated) == (0, 0)
+
+
+@pytest.mark.matrix
 def test_what_does_not_fit_the_checkpoint_is_refused_with_a_sentence_and_writes_nothing(fake_agent, tmp_path):
     job = drivers.Job(tmp_path / "job", state="aggregation")
     with drivers.Driver(job, "a", fake_agent.folder) as driver:

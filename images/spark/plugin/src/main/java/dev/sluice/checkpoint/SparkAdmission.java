@@ -104,6 +104,9 @@ public final class SparkAdmission implements Admission {
         final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
         adoptSettings(execution.sparkSessionForStream(), query.spark().root());
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        if (StateFormat.namesItsFiles(conf)) {
+            ThoroughSink.put(execution);
+        }
         if (query.spark().isRealTime()) {
             EndableScans.plan(execution.sparkSessionForStream());
         }

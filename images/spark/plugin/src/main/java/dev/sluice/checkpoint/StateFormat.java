@@ -38,6 +38,12 @@ final class StateFormat {
         }
     }
 
+    /** Whether state of this session is known by the names in the commits.
+     * @return true with format 2 */
+    static boolean namesItsFiles(final SQLConf conf) {
+        return !"1".equals(conf.getConfString(VERSION, "1"));
+    }
+
     /** The format of a checkpoint's state: commits of format 2 say which state files are theirs. */
     static int versionOf(final Path root, final long commit, final Configuration hadoop) throws IOException {
         final Path file = new Path(new Path(root, "commits"), Long.toString(commit));
