@@ -201,7 +201,10 @@ async def test_recreate_ends_the_old_driver_first():
         await started(at, update={"strategy": "Recreate"})
         at.apply(play.job(count=2, update={"strategy": "Recreate"}, **NEW))
         await at.until(lambda: at.ready() and at.status()["driver"]["attempt"] == 2)
-        assert "handoff" not in at.status()
+        await at.until(lambda: phase(at) == "Proving")
+        handoff = at.status()["handoff"]
+        assert (handoff["fromBatch"], handoff["toBatch"]) == (0, 1)
+        assert events(at) == {"HandOverReplacing", "HandOverProving"}
 
 
 @by_the_clock

@@ -31,6 +31,7 @@ class World:
         self.full: set[str] = set()  # nodes the scheduler finds no room on
         self.silent: set[str] = set()  # nodes whose kubelet does not answer; what runs there may still run
         self.for_one_node: set[str] = set()  # claims that are ReadWriteOnce
+        self.broken: set[str] = set()  # images whose program ends as soon as it begins
         self.asleep = False  # nothing goes on
         self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
@@ -157,6 +158,9 @@ class World:
             return False
         if self._is_held(pod):
             return self._leave_bare(pod)
+        if pod["spec"]["containers"][0].get("image") in self.broken:
+            self.end(pod, 1, "no such class")
+            return True
         ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
         return self._change(pod, phase="Running", conditions=[ready])
 

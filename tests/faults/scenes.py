@@ -126,6 +126,13 @@ async def _talks(at: play.Play) -> None:
     await at.until(lambda: at.ready() and bool(at.status().get("queries")))
 
 
+async def _recreates(at: play.Play) -> None:
+    """Its next image is broken."""
+    at.world.broken = {"clicks:2"}
+    at.apply(play.job(update=_RECREATE))
+    await at.until(lambda: at.ready() and bool(at.status().get("queries")))
+
+
 def _handed_over(at: play.Play) -> bool:
     return _ended(at, "Done") and _image(at) == "clicks:2"
 
@@ -135,12 +142,16 @@ def _ended(at: play.Play, phase: str) -> bool:
 
 
 _AT_ONCE = {"rollback": {"batches": 0}}
+_RECREATE = {"strategy": "Recreate", **_AT_ONCE}
 _OBJECTS = ("configmaps", "serviceaccounts", "rolebindings", "services", "poddisruptionbudgets", "leases")
 _MADE = {f"POST {plural}": 1 for plural in (*_OBJECTS, "pods")} | {"POST poddisruptionbudgets": 2}
 _RENEWED = {f"PATCH {plural}": 2 for plural in ("serviceaccounts", "rolebindings", "services")}
 _RENEWED |= {"PATCH poddisruptionbudgets": 4}
 _THERE = frozenset((f"POST {plural}", 1) for plural in _OBJECTS if plural != "configmaps")
 _THERE |= {("POST poddisruptionbudgets", 2)}
+_MADE_TWICE = {what: 2 * many for what, many in _MADE.items()}
+_MADE_TWICE |= {what: many + many // 2 for what, many in _RENEWED.items()}  # by then nothing is left to be adopted
+_THERE_TWICE = _THERE | {(what, number + _MADE[what]) for what, number in _THERE}
 _SCALED = {"POST configmaps": 1, "POST poddisruptionbudgets": 2, "PATCH poddisruptionbudgets": 3}
 _RENEWED_TWICE = frozenset(("POST poddisruptionbudgets", number) for number in (1, 2))
 _TEMPLATE = {"metadata": {"labels": {"colour": "blue"}}}
@@ -159,8 +170,8 @@ SCENES: tuple[Scene, ...] = (
         _running,
         lambda at: at.apply(play.job(image="clicks:2")),
         _changed,
-        _MADE | _RENEWED | _GONE | {"PATCH status": 10, "POST events": 5, "PATCH events": 2, "PATCH executor": 1},
-        _THERE | {("POST events", 4), ("POST events", 5)},
+        _MADE | _RENEWED | _GONE | {"PATCH status": 10, "POST events": 6, "PATCH events": 2, "PATCH executor": 1},
+        _THERE | {("POST events", 5), ("POST events", 6)},
     ),
     Scene(
         "suspend",
@@ -204,6 +215,15 @@ SCENES: tuple[Scene, ...] = (
         | _GONE
         | {"PATCH status": 15, "POST events": 6, "PATCH events": 1, "PATCH executor": 1, "PATCH driver": 2},
         _THERE | {("POST events", 6)},
+        talking=True,
+    ),
+    Scene(
+        "roll back",
+        _recreates,
+        lambda at: at.apply(play.job(update=_RECREATE, image="clicks:2")),
+        lambda at: _ended(at, "RolledBack") and _image(at) == "clicks:1",
+        _MADE_TWICE | _GONE | {"PATCH status": 14, "POST events": 8, "PATCH events": 2, "PATCH executor": 1},
+        _THERE_TWICE | {("POST configmaps", 2), ("POST events", 7), ("POST events", 8)},
         talking=True,
     ),
     Scene(

@@ -3,7 +3,7 @@
 import dataclasses
 
 from sluice import build
-from sluice.plan import causes, changes, leftovers, proving, running, starts, verdicts
+from sluice.plan import causes, changes, leftovers, proving, replacing, running, starts, verdicts
 from sluice.values import driver_state, handoff, names, records, views
 
 LEFTOVERS_S = 10.0  # how long executors of a driver that ended may hold up the next
@@ -11,6 +11,10 @@ LEFTOVERS_S = 10.0  # how long executors of a driver that ended may hold up the 
 
 def judge(view: views.JobView, around: build.Surroundings, drivers: list[records.Pod]) -> verdicts.Verdict:
     """One is wanted, unless the last ended for good."""
+    return replacing.unmade(view, _judge(view, around, drivers))
+
+
+def _judge(view: views.JobView, around: build.Surroundings, drivers: list[records.Pod]) -> verdicts.Verdict:
     state = driver_state.read(view.job.status)
     phase = view.job.status.get("phase")
     last = next((pod for pod in drivers if leftovers.attempt(pod) == state.attempt), None)
@@ -19,7 +23,7 @@ def judge(view: views.JobView, around: build.Surroundings, drivers: list[records
     if state.attempt == 0:
         return start(view, around, anew, 1, "it is wanted")
     if state.revision != changes.revision(view.job):
-        return start(view, around, anew, later, "the spec changed")
+        return _start_revision(view, around, anew, later)
     if phase in ("Suspended", "Stopping"):
         return start(view, around, anew, later, "spec.suspend is false again")
     if phase in ("Completed", "Failed"):
@@ -28,6 +32,18 @@ def judge(view: views.JobView, around: build.Surroundings, drivers: list[records
         missing, attempt = (f"{state.pod} is gone", later) if state.uid else ("not made yet", state.attempt)
         return start(view, around, state, attempt, missing)
     return _over(view, around, state, last)
+
+
+def _start_revision(
+    view: views.JobView, around: build.Surroundings, state: driver_state.DriverState, later: int
+) -> verdicts.Verdict:
+    """The first attempt of another revision than the last."""
+    attempt = replacing.attempt_of(view, later)
+    why = f"revision {view.given_up.revision} is given up" if view.given_up else "the spec changed"
+    begun = start(view, around, state, attempt, why)
+    if begun.driver.attempt != attempt:
+        return begun
+    return dataclasses.replace(begun, handoff=replacing.started(view, attempt))
 
 
 def _over(

@@ -24,7 +24,14 @@ def possible(view: views.JobView, around: build.Surroundings, old: records.Pod) 
         return False
     reached = old.node not in view.lost_nodes and old.name in orders.told(view)
     guarded = said.phase == "Running" and not said.problem
-    return reached and guarded and _same_checkpoint(view) and not _had_no_room(view, old)
+    return reached and guarded and same_checkpoint(view) and not _had_no_room(view, old)
+
+
+def same_checkpoint(view: views.JobView) -> bool:
+    """A driver that writes elsewhere takes nothing over. What nobody knows any more is not the same."""
+    if changes.revision(view.job) == view.job.status.get("revision"):
+        return True
+    return view.former is not None and view.former.checkpoint == view.job.spec.checkpoint
 
 
 def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
@@ -135,11 +142,11 @@ def cancelled(view: views.JobView, now: Handoff, why: str) -> Handoff:
     return dataclasses.replace(now, phase=handoff.CANCELLED, since_s=view.now_s, message=message)
 
 
-def outlived(view: views.JobView, now: Handoff, driver: str) -> Handoff:
-    """Neither of its drivers is the one that runs the job any more."""
+def outlived(view: views.JobView, now: Handoff, why: str) -> Handoff:
+    """Neither of its drivers runs the job any more."""
     if now.before:
         return cancelled(view, now, "both drivers ended")
-    message = f"{now.message}; {driver} came after it"
+    message = f"{now.message}; {why}"
     return dataclasses.replace(now, phase=handoff.DONE, since_s=view.now_s, message=message)
 
 
@@ -228,13 +235,6 @@ def _drain_order(job: streamjob.StreamJob, now: Handoff, *, stop: bool) -> Body:
 
 def _drain_id(now: Handoff) -> str:
     return f"handover-{now.attempt}"
-
-
-def _same_checkpoint(view: views.JobView) -> bool:
-    """A driver that writes elsewhere takes nothing over. What nobody knows any more is not the same."""
-    if changes.revision(view.job) == view.job.status.get("revision"):
-        return True
-    return view.former is not None and view.former.checkpoint == view.job.spec.checkpoint
 
 
 def _had_no_room(view: views.JobView, old: records.Pod) -> bool:

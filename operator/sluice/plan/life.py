@@ -17,6 +17,7 @@ from sluice.plan import (
     inside,
     leftovers,
     proving,
+    replacing,
     rolling,
     running,
     verdicts,
@@ -31,9 +32,17 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     """Where the job stands and what to do."""
     verdict = _judge(view, around)
     now = handoff.read(view.job.status)
-    if now.on and verdict.handoff is None and verdict.driver.pod not in (now.old_pod, now.pod):
-        verdict = dataclasses.replace(verdict, handoff=handover.outlived(view, now, verdict.driver.pod))
+    if now.on and verdict.handoff is None:
+        verdict = _outlived(view, verdict, now)
     return dataclasses.replace(verdict, stages=(*verdict.stages, *eviction.labelled(view, around, verdict)))
+
+
+def _outlived(view: views.JobView, verdict: verdicts.Verdict, now: handoff.Handoff) -> verdicts.Verdict:
+    """A handover is over, too, once others run the job, or nobody does."""
+    driver = verdict.driver.pod
+    why = f"{driver} came after it" if driver not in (now.old_pod, now.pod) else verdict.message
+    over = driver not in (now.old_pod, now.pod) or verdict.phase in ("Suspended", "Completed", "Failed")
+    return dataclasses.replace(verdict, handoff=handover.outlived(view, now, why)) if over else verdict
 
 
 def _judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
@@ -94,7 +103,9 @@ def _lives(
     verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:
-        verdict = proving.watch(view, verdict, driver, relieved, now)
+        replaces = now.phase == handoff.REPLACING
+        watched = replacing.watch(view, verdict, driver, now) if replaces else None
+        verdict = watched or proving.watch(view, verdict, driver, relieved, now)
         verdict = _put_off(verdict, driver) if leaves else verdict
     others = [pod for pod in alive if pod not in (driver, relieved)]
     spared = {pod.uid for pod in (driver, relieved) if pod}
@@ -149,7 +160,8 @@ def _renew(
     if goes_on is None and handover.possible(view, around, driver):
         goes_on = handover.begin(view, around, state, driver, why)
     if goes_on is None:
-        return _stop(view, state, alive, "SpecChanged", why)
+        stopped = _stop(view, state, alive, "SpecChanged", why)
+        return dataclasses.replace(stopped, handoff=replacing.begin(view, state, driver, why))
     others = [pod for pod in alive if pod is not driver]
     gone = leftovers.deletes([*others, *leftovers.left(view, {driver.uid})])
     return dataclasses.replace(goes_on, stages=(gone, *goes_on.stages))

@@ -31,13 +31,13 @@ def watch(
 def give_up(view: views.JobView, verdict: verdicts.Verdict, now: Handoff, why: str) -> verdicts.Verdict:
     """Back to the revision before; with the same revision there is nothing to go back to."""
     if now.moves:
-        return dataclasses.replace(verdict, handoff=_ended(view, now, handoff.DONE, why))
+        return dataclasses.replace(verdict, handoff=ended(view, now, handoff.DONE, why))
     message = f"revision {now.revision} is given up, {now.old_revision} runs again: {why}"
     decision = verdicts.Decision(view.now_s, "RollBack", now.pod, f"back to revision {now.old_revision}", why)
     return dataclasses.replace(
         verdict,
         message=message,
-        handoff=_ended(view, now, handoff.ROLLED_BACK, message),
+        handoff=ended(view, now, handoff.ROLLED_BACK, message),
         given_up=handoff.GivenUp(now.revision, now.old_revision, why, view.now_s),
         decisions=(*verdict.decisions, decision),
         look_again_s=0.0,
@@ -61,11 +61,22 @@ def _taking(
 ) -> verdicts.Verdict:
     late = view.now_s - now.since_s > _BEGIN_S
     first = [one for one in said.queries if one.first_commit_at_ms] if said else []
-    if late and not first and _has_work(said):
+    if late and not first and has_work(said):
         return give_up(view, verdict, now, f"{now.pod} has committed nothing {_BEGIN_S:.0f} s after it took over")
     if not first and not late:
         waits = dataclasses.replace(verdict, message=f"{verdict.message}; {now.message}", handoff=now)
         return dataclasses.replace(waits, stages=(*verdict.stages, *_end(view, old)), look_again_s=LOOK_S)
+    return begins(view, verdict, first, old, now)
+
+
+def begins(
+    view: views.JobView,
+    verdict: verdicts.Verdict,
+    first: list[reports.Query],
+    old: records.Pod | None,
+    now: Handoff,
+) -> verdicts.Verdict:
+    """It has committed, or has nothing to commit: from here on it is watched."""
     now = _measured(now, view.said.get(now.old_pod), first)
     message = f"{now.pod} took over from {now.old_pod}{_in_figures(now)}: {now.why}"
     now = dataclasses.replace(now, phase=handoff.PROVING, since_s=view.now_s, message=message)
@@ -86,12 +97,12 @@ def _proving(
         return give_up(view, verdict, now, f"for {last - now.late_from} batches {missed}")
     enough = not missed and last - since >= needed
     if enough or view.now_s - now.since_s > _LONGEST_S:
-        return dataclasses.replace(verdict, handoff=_ended(view, now, handoff.DONE, now.message))
+        return dataclasses.replace(verdict, handoff=ended(view, now, handoff.DONE, now.message))
     again_s = verdict.look_again_s or 60.0
     return dataclasses.replace(verdict, handoff=now, look_again_s=min(again_s, 60.0))
 
 
-def _has_work(said: reports.Report | None) -> bool:
+def has_work(said: reports.Report | None) -> bool:
     """A query that waits for data commits nothing, and nothing is wrong with it."""
     return said is None or any(one.in_flight >= 0 or one.phase == "gate" for one in said.queries)
 
@@ -119,5 +130,6 @@ def _end(view: views.JobView, old: records.Pod | None, *, at_once: bool = False)
     return (gone,) if gone else ()
 
 
-def _ended(view: views.JobView, now: Handoff, phase: str, message: str) -> Handoff:
+def ended(view: views.JobView, now: Handoff, phase: str, message: str) -> Handoff:
+    """As it ended."""
     return dataclasses.replace(now, phase=phase, since_s=view.now_s, message=message)

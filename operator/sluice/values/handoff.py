@@ -11,13 +11,14 @@ from sluice.values.streamjob import Body
 
 PREPARING = "Preparing"  # the new driver comes up beside the old, and waits at its gate
 DRAINING = "Draining"  # the old one ends its batch
+REPLACING = "Replacing"  # the old one ends, then the new one starts: both at once is not wanted, or has no room
 TAKING = "Taking"  # only the new one may write
 PROVING = "Proving"  # it has committed a batch; some more, and it has proved itself
 DONE = "Done"
 CANCELLED = "Cancelled"  # the old one goes on
 ROLLED_BACK = "RolledBack"  # the new one had written; what ran before it runs again
 _LONGEST = 1024  # of a sentence, as the CRD has it
-_ON = (PREPARING, DRAINING, TAKING, PROVING)
+_ON = (PREPARING, DRAINING, REPLACING, TAKING, PROVING)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -105,7 +105,7 @@ class Update:
     strategy: Literal["Handover", "Recreate"] = "Handover"
     drain_timeout_s: float = 60.0
     warm_up: bool = True
-    rollback_batches: int = 20  # so many show whether a new driver is as good; 0: none is ever rolled back
+    rollback_batches: int = 20  # so many show whether a new driver is as good; 0: a slow one is kept
 
 
 @dataclasses.dataclass(frozen=True)
