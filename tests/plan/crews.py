@@ -32,8 +32,8 @@ def mark(spec: Spec) -> str:
 
 
 def executor(number: int, spec: Spec | None = None, **change: Any) -> records.Pod:
-    """One that has worked for a minute, of the template of a spec; the higher its number the younger it is."""
-    of = {names.TEMPLATE: mark(wanted() if spec is None else spec)}
+    """One that has worked for a minute and is kept, of the template of a spec; the higher its number, the younger."""
+    of = {names.TEMPLATE: mark(wanted() if spec is None else spec), names.LEAVES_BY: names.ROLL}
     pod = made.executor(number, ready=True, ready_s=made.NOW_S - 60)
     return dataclasses.replace(pod, labels={**pod.labels, **of}, **change)
 

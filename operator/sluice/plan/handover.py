@@ -36,13 +36,10 @@ def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
     return bool(alive) and all(one.epoch and not one.problem for one in alive)
 
 
-def leaves_cordoned(view: views.JobView) -> bool:
-    """Whether a cordon of its node moves a driver: where nodes are read, and unless the template says otherwise.
-
-    One that tolerates cordons might come up on the same node again, and again.
-    """
-    template = view.job.spec.driver.template.get("spec") or {}
-    return view.placing and not eligible.tolerates(template.get("tolerations") or (), records.Taint(records.CORDON))
+def leaves_cordoned(view: views.JobView, role: str) -> bool:
+    """Whether a cordon of its node moves a pod: where nodes are read, and unless its template says otherwise."""
+    spec = view.job.spec
+    return view.placing and eligible.leaves_cordoned((spec.driver if role == names.DRIVER else spec.executors).template)
 
 
 def pause_s(view: views.JobView) -> float:

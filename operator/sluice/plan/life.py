@@ -86,7 +86,7 @@ def _lives(
     if state.revision != wanted and not rolling.carries(view, driver):
         beside = handover.possible(view, around, driver)
         return _renew(view, around, state, alive, f"revision {wanted} takes its place{_changes(view, beside=beside)}")
-    leaves = driver.node in view.cordoned and handover.leaves_cordoned(view)
+    leaves = driver.node in view.cordoned and handover.leaves_cordoned(view, names.DRIVER)
     proves = now.on and not (now.phase == handoff.PROVING and now.moves)
     if leaves and not proves and handover.possible(view, around, driver):
         why = f"node {driver.node} of {driver.name} is cordoned, a drain of it waits for this"
