@@ -25,13 +25,17 @@ def are_kept(at):
 
 
 async def drained(at, node):
-    """As `kubectl drain` of executors: cordoned, and each evicted, again and again; whose eviction was granted."""
+    """As `kubectl drain` of executors: cordoned, and each evicted, again and again; who had to go and ran the job."""
     at.world.cordon(node)
     granted = []
     while there := [name for name, where in at.executors().items() if where == node]:
-        granted += [name for name in there if not leaves(at, name) and at.world.evict(name)]
+        granted += [name for name in there if not leaves(at, name) and at.world.evict(name) and runs(at, name)]
         await at.later(5)
     return granted
+
+
+def runs(at, executor):
+    return executor.startswith(f"{at.status()['driver']['pod']}-exec-")
 
 
 def leaves(at, pod):
@@ -61,6 +65,23 @@ async def test_drains_of_node_after_node_take_no_executor_before_its_replacement
         assert at.drivers() == [driver]
         assert max(working(at)) > 3
         assert (min(fewest), max(fewest), set(ready)) == (3, 4, {"True"})
+
+
+@by_the_clock
+async def test_in_real_time_mode_a_drain_of_executors_waits_until_another_driver_has_taken_over():
+    async with begin() as at:
+        old = await started(at, mode="RealTime", **SPREAD)
+        await rests(at)
+        ready = []
+        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        node = next(node for node in at.executors().values() if node != node_of(at, old))
+        assert await drained(at, node) == []
+        assert f"node {node} of executor" in at.status()["handoff"]["why"]
+        await at.until(lambda: are_kept(at) and len(at.drivers()) == 1)
+        (new,) = at.drivers()
+        assert (new != old, len(at.executors()), at.status()["driver"]["restarts"]) == (True, 3, 0)
+        assert node not in at.executors().values()
+        assert set(ready) == {"True"}
 
 
 @by_the_clock

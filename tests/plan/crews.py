@@ -15,6 +15,7 @@ AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
 KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER}  # as any that another could take over from
 DRIVER = made.driver(node="node8", labels=KEPT)
 BLUE = {"metadata": {"labels": {"colour": "blue"}}}
+TOLERANT = {"spec": {"tolerations": [{"operator": "Exists"}]}}
 OPEN: dict[str, Any] = {"gate": {"open": True, "epoch": 7}}
 PULL: dict[str, Any] = {"phase": "Pending", "ready": False, "waiting": "ImagePullBackOff", "node": "node3"}
 FULL: dict[str, Any] = {"phase": "Pending", "ready": False, "node": "", "unschedulable": "0/3 nodes are available"}

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from plan import crews, handovers, made
-from plan.crews import COMING, DRIVER, FULL, OPEN, executor, told, wanted
+from plan.crews import COMING, DRIVER, FULL, OPEN, TOLERANT, executor, told, wanted
 from sluice.values import driver_state, handoff, names, reports, steps, streamjob
 
 
@@ -49,7 +49,12 @@ def test_executors_that_are_rolled_off_a_cordoned_node_are_labelled(pods, expect
     assert patched(crews.judged(crews.view(pods))) == expected
 
 
-TOLERANT = {"spec": {"tolerations": [{"operator": "Exists"}]}}
+def test_in_real_time_mode_they_leave_by_a_handover_of_their_driver():
+    by_handover = dict.fromkeys("123", names.HANDOVER)
+    assert patched(crews.judged(crews.view(three(), spec=wanted(real_time=True)))) == by_handover
+    assert patched(crews.judged(crews.view(three(executor), spec=wanted(real_time=True)))) == {}
+
+
 CORDONED = {"cordoned": frozenset({"node2"})}
 EVICTED = {
     "one may come up on the cordoned node": {
@@ -66,7 +71,14 @@ EVICTED = {
         **CORDONED,
     },
     "one of them has been missing for too long": {"pods": three(executor)[:2], "begun_s": 601},
-    "in Real-Time Mode": {"spec": wanted(real_time=True)},
+    "in Real-Time Mode nobody would see the cordon": {"spec": wanted(real_time=True), "placing": False},
+    "in Real-Time Mode no other driver comes up beside theirs": {
+        "spec": wanted(real_time=True, update=dataclasses.replace(made.spec().update, strategy="Recreate"))
+    },
+    "in Real-Time Mode a query is unprotected": {
+        "spec": wanted(real_time=True),
+        "said": {DRIVER.name: reports.Report(made.NOW_S, "Running", problem="x")},
+    },
 }
 
 

@@ -2,7 +2,7 @@
 
 `kubectl drain` asks the API server, and the PodDisruptionBudgets `<job>-driver` and `<job>-executors` refuse for pods
 that bear a label. It is on a driver while another could take over from it, and on executors while they are replaced
-first; so a drain waits for that. It goes where that cannot be, so no drain waits for ever.
+first, or leave with their driver; so a drain waits for that. It goes where that cannot be, so no drain waits for ever.
 The label is seen with the pod: whoever is the operator next knows where it is.
 """
 
@@ -29,13 +29,14 @@ def _of_executors(view: views.JobView, around: build.Surroundings, verdict: verd
     """Those of the verdict's driver alone: what comes up beside them must not make them spare."""
     if verdict.phase != "Running" and not verdict.stuck:
         return []  # they go with their driver
-    kept = not verdict.stuck and not view.job.spec.real_time and _is_kept(view, around, verdict, names.EXECUTOR)
+    kept = not verdict.stuck and _is_kept(view, around, verdict, names.EXECUTOR)
     driver = handover.pod(view, verdict.driver.pod) if kept else None
     owner = driver.uid if driver else None
     there = [pod for pod in view.pods if pod.role == names.EXECUTOR and not pod.over and not pod.deleting]
     mine = [pod for pod in there if pod.owner_uid == owner]
     gone = [_patch(pod, None) for pod in there if _has(pod) and pod.owner_uid != owner]
-    return [*gone, *(_patch(pod, names.ROLL) for pod in _joining(mine, view.job.spec.executors.count))]
+    leaves_by = names.HANDOVER if view.job.spec.real_time else names.ROLL
+    return [*gone, *(_patch(pod, leaves_by) for pod in _joining(mine, view.job.spec.executors.count))]
 
 
 def _joining(mine: list[records.Pod], count: int) -> list[records.Pod]:
@@ -56,7 +57,7 @@ def _is_kept(view: views.JobView, around: build.Surroundings, verdict: verdicts.
     driver = handover.pod(view, verdict.driver.pod)
     if driver is None or failed or handover.pause_s(view) or not handover.leaves_cordoned(view, role):
         return False
-    if role == names.EXECUTOR:
+    if role == names.EXECUTOR and not view.job.spec.real_time:
         return rolling.obeys(view, driver)
     return handover.possible(view, around, driver)
 
