@@ -5,9 +5,10 @@ import pytest
 from build import jobs
 from sluice import build
 from sluice.build import config
+from sluice.plan import eligible
 from sluice.values import names, streamjob
 
-BUDGETS = ["PodDisruptionBudget"] * 2
+BUDGETS = ["PodDisruptionBudget"] * 3
 KINDS = ["ConfigMap", "ServiceAccount", "RoleBinding", "Service", *BUDGETS, "Lease", "Pod"]
 
 
@@ -47,6 +48,20 @@ def test_a_drain_of_nodes_takes_one_executor_at_a_time(count, least):
     found = budgets(executors={"count": count})["clicks"]
     assert found["minAvailable"] == least
     assert found["selector"]["matchLabels"][names.ROLE] == names.EXECUTOR
+
+
+@pytest.mark.parametrize("count", [0, 1, 10])
+def test_a_drain_of_nodes_takes_no_executor_that_is_labelled_to_leave_otherwise(count):
+    assert budgets(executors={"count": count})["clicks-executors"]["minAvailable"] == count
+
+
+@pytest.mark.parametrize("role", [names.DRIVER, names.EXECUTOR])
+@pytest.mark.parametrize("leaves_by", [{}, {names.LEAVES_BY: names.ROLL}, {names.LEAVES_BY: names.HANDOVER}])
+def test_no_pod_is_under_two_budgets_for_its_eviction_would_be_an_error(role, leaves_by):
+    labels = {names.JOB: "clicks", names.ROLE: role, **leaves_by}
+    found = [name for name, spec in budgets().items() if eligible.matches(labels, spec["selector"])]
+    assert len(found) <= 1
+    assert found or role == names.DRIVER
 
 
 def test_a_drain_of_nodes_takes_no_driver_that_is_labelled_to_leave_otherwise():

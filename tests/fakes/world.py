@@ -68,20 +68,23 @@ class World:
     def evict(self, name: str) -> bool:
         """As the eviction API: whether a pod is asked to end; a budget that has none to spare refuses."""
         pod = next(pod for pod in self._pods() if pod["metadata"]["name"] == name)
-        if _is_ready(pod) and not all(self._has_spare(budget) for budget in self._budgets(pod)):
+        budgets = list(self._budgets(pod))
+        assert len(budgets) <= 1, "an eviction of a pod under two budgets is an error, not refused for a while"
+        if _is_ready(pod) and not all(self._has_spare(budget) for budget in budgets):
             return False
         self._let_go(pod)
         return True
 
     def _budgets(self, pod: Body) -> Iterator[Body]:
-        labels = pod["metadata"]["labels"].items()
         for budget in self._kube.objects("PodDisruptionBudget", pod["metadata"]["namespace"]):
-            if budget["spec"]["selector"]["matchLabels"].items() <= labels:
+            if eligible.matches(pod["metadata"]["labels"], budget["spec"]["selector"]):
                 yield budget
 
     def _has_spare(self, budget: Body) -> bool:
-        wanted = budget["spec"]["selector"]["matchLabels"].items()
-        healthy = [pod for pod in self._pods() if wanted <= pod["metadata"]["labels"].items() and _is_ready(pod)]
+        counted = (
+            pod for pod in self._pods() if eligible.matches(pod["metadata"]["labels"], budget["spec"]["selector"])
+        )
+        healthy = [pod for pod in counted if _is_ready(pod) and not spark.leaves(pod)]
         return len(healthy) > int(budget["spec"]["minAvailable"])
 
     def room(self, **most: int) -> None:

@@ -15,6 +15,7 @@ AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
 KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER}  # as any that another could take over from
 DRIVER = made.driver(node="node8", labels=KEPT)
 BLUE = {"metadata": {"labels": {"colour": "blue"}}}
+TOLERANT = {"spec": {"tolerations": [{"operator": "Exists"}]}}
 OPEN: dict[str, Any] = {"gate": {"open": True, "epoch": 7}}
 PULL: dict[str, Any] = {"phase": "Pending", "ready": False, "waiting": "ImagePullBackOff", "node": "node3"}
 FULL: dict[str, Any] = {"phase": "Pending", "ready": False, "node": "", "unschedulable": "0/3 nodes are available"}
@@ -32,8 +33,8 @@ def mark(spec: Spec) -> str:
 
 
 def executor(number: int, spec: Spec | None = None, **change: Any) -> records.Pod:
-    """One that has worked for a minute, of the template of a spec; the higher its number the younger it is."""
-    of = {names.TEMPLATE: mark(wanted() if spec is None else spec)}
+    """One that has worked for a minute and is kept, of the template of a spec; the higher its number, the younger."""
+    of = {names.TEMPLATE: mark(wanted() if spec is None else spec), names.LEAVES_BY: names.ROLL}
     pod = made.executor(number, ready=True, ready_s=made.NOW_S - 60)
     return dataclasses.replace(pod, labels={**pod.labels, **of}, **change)
 

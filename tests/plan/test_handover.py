@@ -10,7 +10,6 @@ from plan.handovers import (
     GATED,
     NEW_NAME,
     OLD,
-    OLD_REVISION,
     OPEN,
     QUERY,
     READY,
@@ -242,17 +241,6 @@ def test_a_driver_on_a_silent_node_is_followed_at_once_if_each_query_has_its_epo
         unfenced = dataclasses.replace(RUNS, queries=(query,))
         assert judge(dataclasses.replace(lost, said={OLD.name: unfenced})).reason == "NodeLost"
     assert judge(dataclasses.replace(lost, said={})).reason == "NodeLost"
-
-
-def test_a_driver_on_a_cordoned_node_is_followed_by_one_elsewhere():
-    current = {**made.begun(), "orders": {"version": 1, "serial": 5, "drivers": {OLD.name: OPEN}}}
-    seen = made.view(
-        made.job(status=current), OLD, made.executor(), cordoned=frozenset({"node1"}), said={OLD.name: RUNS}
-    )
-    verdict = judge(seen)
-    assert verdict.handoff.phase == handoff.PREPARING
-    assert "node1" in verdict.handoff.why
-    assert verdict.handoff.revision == OLD_REVISION
 
 
 def test_what_is_written_is_read_back():

@@ -36,8 +36,7 @@ def test_a_new_job_is_begun_with_everything_its_driver_needs_before_it():
     assert sorted(kinds[-2]) == [
         "ConfigMap",
         "Lease",
-        "PodDisruptionBudget",
-        "PodDisruptionBudget",
+        *["PodDisruptionBudget"] * 3,
         "RoleBinding",
         "Service",
         "ServiceAccount",

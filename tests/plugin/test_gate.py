@@ -147,7 +147,8 @@ def test_a_batch_that_the_sink_has_but_no_commit_tells_of_is_gone_on_from(fake_a
         fake_agent.order(drain=None)
         last = drivers.last_ids(job.root())[1]
         if who != "next":
-            (job.root() / "commits" / str(last)).unlink()
+            for name in (f"{last}", f".{last}.crc"):
+                (job.root() / "commits" / name).unlink()
     rows = sinks.judge(job, storage.Checkpoint.of(job).consumed(job.source))
     assert (rows.missing, rows.repeated) == (0, 0)
 

@@ -24,7 +24,7 @@ def objects(
         *own,
         account.role_binding(job, around),
         service.ui(job),
-        budget.of_executors(job),
+        *budget.of_executors(job),
         budget.of_driver(job),
         lease.lease(job),
         driver.pod(job, revision, attempt, around, beside=beside),

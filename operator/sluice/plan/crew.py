@@ -6,7 +6,6 @@ For plan.rolling. An executor counts as fit some seconds after it is ready: it h
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from sluice import build
 from sluice.build import executors
 from sluice.plan import causes, eligible, retry_place
 from sluice.values import names, records, views
@@ -14,7 +13,6 @@ from sluice.values.streamjob import Body
 
 WARM_S = 10.0
 _TOLD = 8  # names in a sentence
-_CORDON = records.Taint(records.CORDON)
 _SICK = ("ImagePull", "ContainerConfig", "NodeLost")  # more room would not help
 
 
@@ -67,12 +65,13 @@ class Crew:
         return sorted(pods, key=lambda pod: (pod.phase == "Running", pod.node not in self.cordoned, -int(number(pod))))
 
 
-def of(view: views.JobView, around: build.Surroundings, driver: records.Pod, told: Body) -> Crew:
+def of(view: views.JobView, driver: records.Pod, told: Body) -> Crew:
     """The driver's, by what it is told."""
     named = told.get("executors", {}).get("decommission", ())
     pods = [pod for pod in view.pods if pod.owner_uid == driver.uid and number(pod).isdecimal() and not pod.over]
     leaving = tuple(pod for pod in pods if pod.deleting or number(pod) in named)
-    cordoned = _left_nodes(view, around) if view.cordoned else frozenset()
+    # Who says in the template that cordons do not matter is left alone, or would be sent to and fro.
+    cordoned = view.cordoned if eligible.leaves_cordoned(view.job.spec.executors.template) else frozenset()
     mark = executors.mark(view.job) if "executorTemplate" in told else ""
     old = {pod.uid: why for pod in pods if (why := _why(pod, mark, cordoned))}
     present = tuple(pod for pod in pods if pod not in leaving)
@@ -108,12 +107,6 @@ def shut_out(view: views.JobView, crew: Crew, *, overdue: bool) -> str:
     turned_down = [cause.message for _, cause in found if cause]
     late = f"{coming[0].name} is {coming[0].phase} for too long" if coming else "Spark was given no further one"
     return turned_down[0] if turned_down else late if overdue else ""
-
-
-def _left_nodes(view: views.JobView, around: build.Surroundings) -> frozenset[str]:
-    """Who says in the template that cordons do not matter is left alone, or would be sent to and fro."""
-    tolerations = executors.template(view.job, around)["spec"]["tolerations"]
-    return frozenset() if eligible.tolerates(tolerations, _CORDON) else view.cordoned
 
 
 def _why(pod: records.Pod, mark: str, cordoned: frozenset[str]) -> str:

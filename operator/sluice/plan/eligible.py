@@ -36,6 +36,12 @@ def tolerates(tolerations: Iterable[Body], taint: records.Taint) -> bool:
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
+def leaves_cordoned(template: Body) -> bool:
+    """Whether pods of a user's template are to leave a cordoned node. Those that tolerate cordons might come back."""
+    tolerations = (template.get("spec") or {}).get("tolerations") or ()
+    return not tolerates(tolerations, records.Taint(records.CORDON))
+
+
 def _tolerated(node: records.Node, wishes: records.Wishes) -> bool:
     keeping_off = [taint for taint in node.taints if taint.effect in _KEEPS_OFF]
     return all(tolerates(wishes.tolerations, taint) for taint in keeping_off)

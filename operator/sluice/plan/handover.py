@@ -8,7 +8,19 @@ whatever becomes of the new one; from there on only the new one may write.
 import dataclasses
 
 from sluice import build
-from sluice.plan import changes, eligible, gathering, inside, leftovers, orders, proving, running, starts, verdicts
+from sluice.plan import (
+    changes,
+    crew,
+    eligible,
+    gathering,
+    inside,
+    leftovers,
+    orders,
+    proving,
+    running,
+    starts,
+    verdicts,
+)
 from sluice.values import driver_state, handoff, names, records, streamjob, views
 from sluice.values.handoff import Handoff
 from sluice.values.streamjob import Body
@@ -43,13 +55,25 @@ def is_fenced(view: views.JobView, driver: records.Pod) -> bool:
     return bool(alive) and all(one.epoch and not one.problem for one in alive)
 
 
-def leaves_cordoned(view: views.JobView) -> bool:
-    """Whether a cordon of its node moves a driver: where nodes are read, and unless the template says otherwise.
+def leaves_cordoned(view: views.JobView, role: str) -> bool:
+    """Whether a cordon of its node moves a pod: where nodes are read, and unless its template says otherwise."""
+    spec = view.job.spec
+    return view.placing and eligible.leaves_cordoned((spec.driver if role == names.DRIVER else spec.executors).template)
 
-    One that tolerates cordons might come up on the same node again, and again.
+
+def left_node(view: views.JobView, driver: records.Pod) -> str:
+    """The cordoned node that is left by a handover, and whose it is; nothing if all may stay where they are.
+
+    In Real-Time Mode executors come and go with their driver alone, for a query ends with any of them.
     """
-    template = view.job.spec.driver.template.get("spec") or {}
-    return view.placing and not eligible.tolerates(template.get("tolerations") or (), records.Taint(records.CORDON))
+    if driver.node in view.cordoned and leaves_cordoned(view, names.DRIVER):
+        return f"node {driver.node} of {driver.name}"
+    if not view.job.spec.real_time or not leaves_cordoned(view, names.EXECUTOR):
+        return ""
+    theirs = (one for one in view.pods if one.owner_uid == driver.uid and one.node in view.cordoned)
+    return next(
+        (f"node {one.node} of executor {crew.number(one)}" for one in theirs if not (one.over or one.deleting)), ""
+    )
 
 
 def pause_s(view: views.JobView) -> float:

@@ -95,27 +95,26 @@ def _lives(
     if state.revision != wanted and not rolling.carries(view, driver):
         beside = handover.possible(view, around, driver)
         return _renew(view, around, state, alive, f"revision {wanted} takes its place{_changes(view, beside=beside)}")
-    leaves = driver.node in view.cordoned and handover.leaves_cordoned(view)
+    left = handover.left_node(view, driver)
     proves = now.on and not (now.phase == handoff.PROVING and now.moves)
-    if leaves and not proves and handover.possible(view, around, driver):
-        why = f"node {driver.node} of {driver.name} is cordoned, a drain of it waits for this"
-        return _renew(view, around, state, alive, why)
+    if left and not proves and handover.possible(view, around, driver):
+        return _renew(view, around, state, alive, f"{left} is cordoned, a drain of it waits for this")
     verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:
         replaces = now.phase == handoff.REPLACING
         watched = replacing.watch(view, verdict, driver, now) if replaces else None
         verdict = watched or proving.watch(view, verdict, driver, relieved, now)
-        verdict = _put_off(verdict, driver) if leaves else verdict
+        verdict = _put_off(verdict, left) if left else verdict
     others = [pod for pod in alive if pod not in (driver, relieved)]
     spared = {pod.uid for pod in (driver, relieved) if pod}
     gone = leftovers.deletes([*others, *leftovers.left(view, spared)])
     return dataclasses.replace(verdict, stages=(gone, *verdict.stages))
 
 
-def _put_off(verdict: verdicts.Verdict, driver: records.Pod) -> verdicts.Verdict:
-    """A driver that is to leave its node, and has taken over from another only just now."""
-    later = f"node {driver.node} of {driver.name} is cordoned, which it leaves once it has proved itself"
+def _put_off(verdict: verdicts.Verdict, left: str) -> verdicts.Verdict:
+    """A driver that is to leave a node, and has taken over from another only just now."""
+    later = f"{left} is cordoned, which it leaves once it has proved itself"
     again_s = min(verdict.look_again_s or proving.LOOK_S, proving.LOOK_S)
     return dataclasses.replace(verdict, message=f"{verdict.message}; {later}", look_again_s=again_s)
 

@@ -66,7 +66,7 @@ class _Move:
 
 def carries(view: views.JobView, driver: records.Pod) -> bool:
     """Whether a driver that runs can be brought to what is wanted now."""
-    if view.former is None or not _obeys(view, driver):
+    if view.former is None or not obeys(view, driver):
         return False
     as_before = dataclasses.replace(view.job, spec=view.former)
     if changes.revision(as_before) != view.job.status.get("revision"):
@@ -74,28 +74,29 @@ def carries(view: views.JobView, driver: records.Pod) -> bool:
     return changes.rolls(changes.classify(view.former, view.job.spec), view.job.spec)
 
 
+def obeys(view: views.JobView, driver: records.Pod) -> bool:
+    """Whether a driver makes and sends away executors as it is told."""
+    said = inside.heard(view, driver)
+    runs = driver.phase == "Running" and not driver.deleting and driver.node not in view.lost_nodes
+    return runs and bool(_told(view, driver)) and said is not None and said.phase in _OBEYING
+
+
 def judge(
     view: views.JobView, around: build.Surroundings, driver: records.Pod, verdict: verdicts.Verdict
 ) -> verdicts.Verdict:
     """The verdict on a driver that is as wanted or carries what is, with what is done about its executors."""
-    if view.job.spec.real_time or not _obeys(view, driver):
+    if view.job.spec.real_time or not obeys(view, driver):
         return verdict
     begins = verdict.driver.revision != changes.revision(view.job)
     if begins and not view.prepared:
         return _prepare(view, around, driver, verdict)
     told = _told(view, driver)
     now = _begun(view, around, told) if begins else told
-    look = _Look(view, driver, told, begins, crew.of(view, around, driver, now))
+    look = _Look(view, driver, told, begins, crew.of(view, driver, now))
     if "executors" not in now and not look.crew.stale:
         return verdict
     move = _next(look)
     return _written(look, verdict, move, {**now, "executors": _orders(look, move)})
-
-
-def _obeys(view: views.JobView, driver: records.Pod) -> bool:
-    said = inside.heard(view, driver)
-    runs = driver.phase == "Running" and not driver.deleting and driver.node not in view.lost_nodes
-    return runs and bool(_told(view, driver)) and said is not None and said.phase in _OBEYING
 
 
 def _told(view: views.JobView, driver: records.Pod) -> Body:
@@ -229,7 +230,7 @@ def _deletes(look: _Look, move: _Move) -> tuple[steps.Step, ...]:
 def _renewed(look: _Look, *, ends: bool) -> tuple[steps.Step, ...]:
     """How many may be disrupted, first and last: one of the two is carried out, whenever the operator dies."""
     due = look.begins or (ends and look.before)
-    return (steps.Create(budget.of_executors(look.view.job), renew=True),) if due else ()
+    return tuple(steps.Create(one, renew=True) for one in budget.of_executors(look.view.job)) if due else ()
 
 
 def _decisions(look: _Look, move: _Move) -> tuple[verdicts.Decision, ...]:

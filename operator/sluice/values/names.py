@@ -13,8 +13,9 @@ MANAGED = {"app.kubernetes.io/managed-by": "sluice"}  # label of every object th
 DRIVER = "driver"
 EXECUTOR = "executor"
 
-LEAVES_BY = "sluice.dev/leaves-by"  # label of the driver that no eviction ends: HANDOVER
+LEAVES_BY = "sluice.dev/leaves-by"  # label of driver and executors that no eviction ends: HANDOVER or ROLL
 HANDOVER = "handover"
+ROLL = "roll"
 TEMPLATE = "sluice.dev/template"  # label of executors: which template they were made of
 GATE = "sluice.dev/place"  # scheduling gate of an executor that waits for its node
 PLACED = "sluice.dev/placed"  # annotation of an executor: the decision about its place, as JSON
@@ -53,10 +54,15 @@ def ui_service(job: str) -> str:
 
 
 def disruption_budget(job: str) -> str:
-    """What keeps executors from being evicted all at once."""
+    """What keeps executors from being evicted all at once that nobody takes off their node."""
     return job
 
 
 def driver_budget(job: str) -> str:
     """What keeps a driver from being evicted that another takes over from."""
     return f"{job}-driver"
+
+
+def executor_budget(job: str) -> str:
+    """What keeps executors from being evicted that are replaced first, or end with their driver's handover."""
+    return f"{job}-executors"
