@@ -5,9 +5,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.agent.Agent;
 import dev.sluice.agent.Json;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,11 +32,13 @@ final class Conversation {
     private static final long PAUSE_MS = 500;
     /** Only "something changed": the state itself is written when it is sent. */
     private static final ObjectNode CHANGED = Json.document();
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Agent agent;
     private final StateReport state;
     private final Obey obey;
     private final BlockingQueue<ObjectNode> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+    private final AtomicLong cpuNs = new AtomicLong();
     private volatile boolean ended;
     private volatile String trouble = "";
 
@@ -78,6 +83,11 @@ final class Conversation {
         }
     }
 
+    /** CPU time that talking has cost since this was last asked; waiting for answers costs none. */
+    long takeCpuNs() {
+        return cpuNs.getAndSet(0);
+    }
+
     private static void daemon(final String name, final Runnable work) {
         final Thread thread = new Thread(work, name);
         thread.setDaemon(true);
@@ -88,8 +98,8 @@ final class Conversation {
         long seen = -1;
         while (!ended) {
             try {
-                final ObjectNode asked = state.addTo(Json.document()).put("seen", seen).put("waitMs", HANG_MS);
-                final JsonNode said = agent.call("/v1/orders", asked, HANG_MS + SLACK_MS);
+                final ObjectNode asked = Json.document().put("seen", seen).put("waitMs", HANG_MS);
+                final JsonNode said = call("/v1/orders", asked, HANG_MS + SLACK_MS);
                 healed();
                 final Orders orders = Orders.read(said);
                 obey.to(orders);
@@ -130,9 +140,18 @@ final class Conversation {
 
     private void send(final ObjectNode document) {
         try {
-            agent.call("/v1/report", state.addTo(document), REPORT_MS);
+            call("/v1/report", document, REPORT_MS);
         } catch (final IOException | RuntimeException e) {
             LOG.debug("Sluice: a report was not taken", e);
+        }
+    }
+
+    private JsonNode call(final String path, final ObjectNode document, final int timeoutMs) throws IOException {
+        final long beganNs = THREADS.getCurrentThreadCpuTime();
+        try {
+            return agent.call(path, state.addTo(document), timeoutMs);
+        } finally {
+            cpuNs.addAndGet(THREADS.getCurrentThreadCpuTime() - beganNs);
         }
     }
 

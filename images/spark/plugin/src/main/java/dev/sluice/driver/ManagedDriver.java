@@ -46,7 +46,7 @@ public final class ManagedDriver implements DriverPlugin {
         });
         final Desertion desertion = new Desertion(() -> executors(spark).size(), System::nanoTime);
         shutdown = new Shutdown(drainer, desertion, conversation::sayNow);
-        final Measures measures = new Measures(conversation::batch);
+        final Measures measures = new Measures(conversation::batch, conversation::takeCpuNs);
         guard.install();
         spark.addSparkListener(new BatchListener(measures));
         spark.addSparkListener(new Endings(guard, this::changed));

@@ -6,6 +6,7 @@ import dev.sluice.checkpoint.SparkAdmission;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 
 /** The batches that run now. Only the listener's one thread comes here. */
@@ -14,6 +15,7 @@ public final class Measures {
     private static final int MOST_BATCHES = 64;
 
     private final Consumer<ObjectNode> ended;
+    private final LongSupplier talkNs;
     private final Map<String, Batch> running = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -27,9 +29,11 @@ public final class Measures {
      * No batches yet.
      *
      * @param ended takes a batch's measures as PROTOCOL.md has them
+     * @param talkNs what telling of batches has cost since it was last asked
      */
-    public Measures(final Consumer<ObjectNode> ended) {
+    public Measures(final Consumer<ObjectNode> ended, final LongSupplier talkNs) {
         this.ended = ended;
+        this.talkNs = talkNs;
     }
 
     Batch of(final String key) {
@@ -50,8 +54,8 @@ public final class Measures {
         Progress.addTo(node, progress);
         final Batch known = batch == null ? new Batch() : batch;
         known.addTo(node);
-        // Counted up to here: what follows is one hand-over to another thread.
-        node.put("ownUs", (known.ownNs + System.nanoTime() - beganNs) / 1000);
+        // Counted up to here: what follows is one hand-over to another thread, and what that costs stands in a later batch.
+        node.put("ownUs", (known.ownNs + talkNs.getAsLong() + System.nanoTime() - beganNs) / 1000);
         ended.accept(document);
     }
 }

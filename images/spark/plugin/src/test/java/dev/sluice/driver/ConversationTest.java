@@ -1,0 +1,29 @@
+package dev.sluice.driver;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.agent.Agent;
+import dev.sluice.checkpoint.Gate;
+import dev.sluice.checkpoint.Guard;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ConversationTest {
+    private final Guard guard = new Guard(new Gate(true, 0), null, () -> { });
+    private final Drainer drainer = new Drainer(guard, new SourceEnd(List::of), () -> { });
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void whatTalkingCostIsToldOnceThoughNobodyListens() {
+        final StateReport state = new StateReport("app", guard, drainer);
+        final Conversation conversation = new Conversation(new Agent(folder.toFile()), state, orders -> { });
+        conversation.sayNow();
+        assertTrue(conversation.takeCpuNs() > 0);
+        assertEquals(0, conversation.takeCpuNs());
+    }
+}
