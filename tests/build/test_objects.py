@@ -4,11 +4,11 @@ import pytest
 
 from build import jobs
 from sluice import build
-from sluice.build import config
+from sluice.build import budget, config
 from sluice.plan import eligible
 from sluice.values import names, streamjob
 
-BUDGETS = ["PodDisruptionBudget"] * 3
+BUDGETS = ["PodDisruptionBudget"] * 2
 KINDS = ["ConfigMap", "ServiceAccount", "RoleBinding", "Service", *BUDGETS, "Lease", "Pod"]
 
 
@@ -48,15 +48,17 @@ def test_a_drain_of_nodes_takes_one_executor_at_a_time(count, least):
     found = budgets(executors={"count": count})["clicks"]
     assert found["minAvailable"] == least
     assert found["selector"]["matchLabels"][names.ROLE] == names.EXECUTOR
+    made = jobs.objects(jobs.job(executors={"count": count}))["Pod"]["metadata"]["labels"]
+    assert made[names.EXECUTORS_KEPT] == str(least)
 
 
-@pytest.mark.parametrize("count", [0, 1, 10])
-def test_a_drain_of_nodes_takes_no_executor_that_is_labelled_to_leave_otherwise(count):
-    assert budgets(executors={"count": count})["clicks-executors"]["minAvailable"] == count
+def test_a_driver_that_comes_up_beside_another_does_not_say_what_the_budgets_keep():
+    pod = build.objects(jobs.job(), jobs.REVISION, 2, jobs.AROUND, beside=True)[-1]
+    assert names.EXECUTORS_KEPT not in pod["metadata"]["labels"]
 
 
 @pytest.mark.parametrize("role", [names.DRIVER, names.EXECUTOR])
-@pytest.mark.parametrize("leaves_by", [{}, {names.LEAVES_BY: names.ROLL}, {names.LEAVES_BY: names.HANDOVER}])
+@pytest.mark.parametrize("leaves_by", [{}, {names.LEAVES_BY: names.HANDOVER}])
 def test_no_pod_is_under_two_budgets_for_its_eviction_would_be_an_error(role, leaves_by):
     labels = {names.JOB: "clicks", names.ROLE: role, **leaves_by}
     found = [name for name, spec in budgets().items() if eligible.matches(labels, spec["selector"])]
@@ -64,11 +66,13 @@ def test_no_pod_is_under_two_budgets_for_its_eviction_would_be_an_error(role, le
     assert found or role == names.DRIVER
 
 
-def test_a_drain_of_nodes_takes_no_driver_that_is_labelled_to_leave_otherwise():
-    found = budgets()["clicks-driver"]
-    assert found["minAvailable"] == 1
-    kept = {names.ROLE: names.DRIVER, names.LEAVES_BY: names.HANDOVER}
-    assert found["selector"]["matchLabels"] == {names.JOB: "clicks", **kept}
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_drain_of_nodes_takes_no_driver_that_is_labelled_and_where_none_is_the_budget_wants_none(kept):
+    assert budgets()["clicks-driver"]["minAvailable"] == 0
+    found = budget.of_driver(jobs.job(), kept=kept)["spec"]
+    assert found["minAvailable"] == int(kept)
+    labels = {names.ROLE: names.DRIVER, names.LEAVES_BY: names.HANDOVER}
+    assert found["selector"]["matchLabels"] == {names.JOB: "clicks", **labels}
     assert names.LEAVES_BY not in jobs.objects(jobs.job())["Pod"]["metadata"]["labels"]
 
 

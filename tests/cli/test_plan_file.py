@@ -135,8 +135,7 @@ def test_executors_are_rolled_where_the_driver_has_the_plugin(tmp_path, capsys, 
         assert verdict in lines
         assert any(line.startswith("  each executor goes once") for line in lines) == bool(drivers)
         assert [line for line in lines if "Budget clicks" in line and not line.endswith("-driver")] == [
-            "  PodDisruptionBudget clicks",
-            "  PodDisruptionBudget clicks-executors",
+            "  PodDisruptionBudget clicks"
         ]
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cycle import play
 from cycle.talking import begin, is_kept, node_of, phase, started
 from fakes.clock import by_the_clock
 
@@ -75,3 +76,20 @@ async def test_a_drain_waits_for_no_driver_where(spec):
         await at.later(120)
         assert not is_kept(at, old)
         assert await drained(at, node_of(at, old), old) == 0
+
+
+def wanting(at):
+    """Budgets that want more healthy pods than there are, which the usual alert calls out."""
+    return [body["metadata"]["name"] for body in at.kube.objects("PodDisruptionBudget") if at.world.lacks(body)]
+
+
+@pytest.mark.parametrize("spec", [{}, *UNKEPT.values()], ids=["it is kept", *UNKEPT])
+@by_the_clock
+async def test_no_budget_wants_more_than_there_is_of_a_job_that_runs_or_is_suspended(spec):
+    async with begin() as at:
+        await started(at, **spec)
+        await at.later(120)
+        assert wanting(at) == []
+        at.apply(play.job(count=2, suspend=True, **spec))
+        await at.until(lambda: at.status()["phase"] == "Suspended" and not at.kube.objects("Pod"))
+        assert wanting(at) == []

@@ -19,9 +19,9 @@ def working(at):
 
 
 def are_kept(at):
-    """Whether all executors bear the label that a drain waits for."""
-    pods = at.world.pods(names.EXECUTOR, "clicks")
-    return bool(pods) and all(names.LEAVES_BY in pod["metadata"]["labels"] for pod in pods)
+    """Whether the budget keeps all executors that are wanted, and no more."""
+    least = at.kube.get("PodDisruptionBudget", play.TEAM, "clicks")["spec"]["minAvailable"]
+    return least == 3 == len(working(at))
 
 
 async def drained(at, node):

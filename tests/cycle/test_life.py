@@ -37,7 +37,7 @@ async def test_a_job_is_ready_once_its_driver_and_all_executors_run():
             "ServiceAccount": ["clicks-driver"],
             "RoleBinding": ["clicks-driver"],
             "Service": ["clicks-ui"],
-            "PodDisruptionBudget": ["clicks", "clicks-driver", "clicks-executors"],
+            "PodDisruptionBudget": ["clicks", "clicks-driver"],
             "Lease": ["clicks"],
         }
 

@@ -80,12 +80,18 @@ class World:
             if eligible.matches(pod["metadata"]["labels"], budget["spec"]["selector"]):
                 yield budget
 
+    def lacks(self, budget: Body) -> bool:
+        """Whether it wants more healthy pods than there are."""
+        return self._healthy(budget) < int(budget["spec"]["minAvailable"])
+
     def _has_spare(self, budget: Body) -> bool:
+        return self._healthy(budget) > int(budget["spec"]["minAvailable"])
+
+    def _healthy(self, budget: Body) -> int:
         counted = (
             pod for pod in self._pods() if eligible.matches(pod["metadata"]["labels"], budget["spec"]["selector"])
         )
-        healthy = [pod for pod in counted if _is_ready(pod) and not spark.leaves(pod)]
-        return len(healthy) > int(budget["spec"]["minAvailable"])
+        return sum(_is_ready(pod) and not spark.leaves(pod) for pod in counted)
 
     def room(self, **most: int) -> None:
         """So many pods each of these nodes takes."""

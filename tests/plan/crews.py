@@ -12,7 +12,7 @@ from sluice.values import driver_state, names, records, reports, steps, streamjo
 
 Spec = dict[str, Any]  # what differs from the smallest one
 AROUND = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
-KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER}  # as any that another could take over from
+KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER, names.EXECUTORS_KEPT: "3"}  # as at rest
 DRIVER = made.driver(node="node8", labels=KEPT)
 BLUE = {"metadata": {"labels": {"colour": "blue"}}}
 TOLERANT = {"spec": {"tolerations": [{"operator": "Exists"}]}}
@@ -33,8 +33,8 @@ def mark(spec: Spec) -> str:
 
 
 def executor(number: int, spec: Spec | None = None, **change: Any) -> records.Pod:
-    """One that has worked for a minute and is kept, of the template of a spec; the higher its number, the younger."""
-    of = {names.TEMPLATE: mark(wanted() if spec is None else spec), names.LEAVES_BY: names.ROLL}
+    """One that has worked for a minute, of the template of a spec; the higher its number, the younger."""
+    of = {names.TEMPLATE: mark(wanted() if spec is None else spec)}
     pod = made.executor(number, ready=True, ready_s=made.NOW_S - 60)
     return dataclasses.replace(pod, labels={**pod.labels, **of}, **change)
 

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from sluice.build import budget
 from sluice.plan import changes
 from sluice.values import names, records, streamjob, views
 
@@ -41,6 +42,7 @@ def driver(attempt: int = 1, **change: Any) -> records.Pod:
     """The driver of an attempt, running and ready."""
     revision = changes.revision(job())
     labels = {names.JOB: "clicks", names.ROLE: names.DRIVER, names.REVISION: revision, names.ATTEMPT: str(attempt)}
+    labels[names.EXECUTORS_KEPT] = str(budget.one_goes(job().spec.executors.count))
     pod = records.Pod(
         namespace=NAMESPACE,
         name=names.driver_pod("clicks", revision, attempt),

@@ -24,11 +24,22 @@ from plan.handovers import (
 from sluice.plan import changes
 from sluice.values import handoff, names, records, reports, steps
 
+BUDGET = names.driver_budget("clicks")
+
 
 def kept(verdict):
     """Who bears the label afterwards, of those whose label is changed."""
     patches = (step for stage in verdict.stages for step in stage if isinstance(step, steps.PatchPod))
-    return {step.name: bool(step.patch["metadata"]["labels"][names.LEAVES_BY]) for step in patches}
+    found = {step.name: step.patch["metadata"]["labels"] for step in patches}
+    return {name: bool(labels[names.LEAVES_BY]) for name, labels in found.items() if names.LEAVES_BY in labels}
+
+
+def wants(verdict):
+    """How many drivers the budget wants from now on, if that changes; the labels come after it."""
+    kinds = [(type(step), getattr(step, "manifest", {})) for stage in verdict.stages for step in stage]
+    found = [(at, made["spec"]) for at, (_, made) in enumerate(kinds) if made.get("metadata", {}).get("name") == BUDGET]
+    assert all(at < [kind for kind, _ in kinds].index(steps.PatchPod) for at, _ in found)
+    return [spec["minAvailable"] for _, spec in found]
 
 
 def labelled(pod):
@@ -49,8 +60,8 @@ def alone(driver, said=RUNS, handed=None, spec=None, **more):
 
 
 def test_a_driver_that_another_can_take_over_from_is_labelled_once_so_that_its_eviction_is_refused():
-    assert kept(judge(alone(OLD))) == {OLD.name: True}
-    assert kept(judge(alone(labelled(OLD)))) == {}
+    assert (kept(judge(alone(OLD))), wants(judge(alone(OLD)))) == ({OLD.name: True}, [1])
+    assert (kept(judge(alone(labelled(OLD)))), wants(judge(alone(labelled(OLD))))) == ({}, [])
 
 
 def moved(**change):
@@ -79,7 +90,15 @@ EVICTED = {
 
 @pytest.mark.parametrize("seen", EVICTED.values(), ids=EVICTED)
 def test_a_driver_may_be_evicted_where(seen):
-    assert kept(judge(alone(labelled(OLD), **seen))) == {OLD.name: False}
+    verdict = judge(alone(labelled(OLD), **seen))
+    assert (kept(verdict), wants(verdict)) == ({OLD.name: False}, [0])
+
+
+def test_the_budget_of_a_job_that_is_suspended_wants_none():
+    seen = alone(labelled(OLD))
+    spec = dataclasses.replace(seen.job.spec, suspend=True)
+    verdict = judge(dataclasses.replace(seen, job=dataclasses.replace(seen.job, spec=spec)))
+    assert (verdict.phase, kept(verdict), wants(verdict)) == ("Stopping", {OLD.name: False}, [0])
 
 
 def test_no_room_elsewhere_and_another_failure_are_tried_again_after_ten_minutes():

@@ -36,7 +36,7 @@ def test_a_new_job_is_begun_with_everything_its_driver_needs_before_it():
     assert sorted(kinds[-2]) == [
         "ConfigMap",
         "Lease",
-        *["PodDisruptionBudget"] * 3,
+        *["PodDisruptionBudget"] * 2,
         "RoleBinding",
         "Service",
         "ServiceAccount",

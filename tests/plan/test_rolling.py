@@ -228,7 +228,11 @@ def test_a_new_revision_is_recorded_with_the_first_orders_of_it():
 def test_nothing_begins_before_the_api_server_has_taken_the_template_and_the_configmap_is_there():
     verdict = judged(view(three(), OPEN, NEW, OLD, prepared=False))
     kinds = [[type(step) for step in stage] for stage in verdict.stages if stage]
-    assert (verdict.reason, verdict.told, kinds) == ("Preparing", {}, [[steps.Try], [steps.Create]])
+    assert (verdict.reason, verdict.told, kinds) == (
+        "Preparing",
+        {},
+        [[steps.Create], [steps.PatchPod], [steps.Try], [steps.Create]],
+    )
     assert verdict.driver.revision == changes.revision(made.job(**OLD))
     refused = judged(view(three(), OPEN, NEW, OLD, prepared=False, refused="no such volume"))
     assert (refused.reason, refused.stuck, refused.ready) == ("Refused", True, True)
@@ -240,7 +244,7 @@ def test_a_template_of_which_no_pod_can_be_made_stops_nobody():
     verdict = judged(view(three(), OPEN, bad, OLD, prepared=False))
     assert (verdict.reason, verdict.stuck, verdict.ready) == ("InvalidSpec", True, True)
     done = {type(step) for stage in verdict.stages for step in stage}
-    assert done == {steps.PatchPod}  # who is not rolled may be evicted
+    assert done == {steps.Create, steps.PatchPod}  # who is not rolled may be evicted
 
 
 CPU = {"spec": {"containers": [{"name": "executor", "resources": {"requests": {"cpu": "250m"}}}]}}

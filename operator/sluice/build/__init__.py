@@ -24,8 +24,8 @@ def objects(
         *own,
         account.role_binding(job, around),
         service.ui(job),
-        *budget.of_executors(job),
-        budget.of_driver(job),
+        budget.of_executors(job, budget.one_goes(job.spec.executors.count)),
+        budget.of_driver(job, kept=False),
         lease.lease(job),
         driver.pod(job, revision, attempt, around, beside=beside),
     )

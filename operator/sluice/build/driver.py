@@ -1,6 +1,6 @@
 """The driver's pod: Spark in client mode, started as every Spark image expects; plugin and agent with it."""
 
-from sluice.build import agent, conf, merge, mounts, owner, plugin, pods
+from sluice.build import agent, budget, conf, merge, mounts, owner, plugin, pods
 from sluice.build.surroundings import Surroundings
 from sluice.values import names
 from sluice.values.streamjob import Body, StreamJob
@@ -18,6 +18,8 @@ def pod(job: StreamJob, revision: str, attempt: int, around: Surroundings, *, be
     if beside:
         ours = merge.lay({"containers": [{"name": names.DRIVER_CONTAINER, "env": [plugin.ONLY_WITH_IT]}]}, ours)
     labels = {names.ROLE: names.DRIVER, names.REVISION: revision, names.ATTEMPT: str(attempt)}
+    if not beside:  # else it is the other driver that says what the budgets keep
+        labels[names.EXECUTORS_KEPT] = str(budget.one_goes(job.spec.executors.count))
     found = owner.metadata(job, names.driver_pod(job.name, revision, attempt), labels)
     main = {"kubectl.kubernetes.io/default-container": names.DRIVER_CONTAINER}
     found["labels"] = pods.notes(metadata.get("labels"), found["labels"], f"{_TEMPLATE}.metadata.labels")

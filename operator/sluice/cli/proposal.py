@@ -62,8 +62,7 @@ class Proposal:
 
     def _rolled(self, revision: str) -> Iterator[str]:
         yield f"ConfigMap {names.config_map(self.job.name, revision)}"
-        for name in (names.disruption_budget(self.job.name), names.executor_budget(self.job.name)):
-            yield f"PodDisruptionBudget {name}"
+        yield f"PodDisruptionBudget {names.disruption_budget(self.job.name)}"
         yield f"executors: {self.job.spec.executors.count}, as many of them go or come as need be"
         if changes.most(self.found) == fields.Asks.ROLL:
             yield "each executor goes once one made of the new template works, or before if there is no room for both"

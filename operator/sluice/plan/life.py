@@ -34,7 +34,7 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     now = handoff.read(view.job.status)
     if now.on and verdict.handoff is None:
         verdict = _outlived(view, verdict, now)
-    return dataclasses.replace(verdict, stages=(*verdict.stages, *eviction.labelled(view, around, verdict)))
+    return dataclasses.replace(verdict, stages=(*eviction.kept(view, around, verdict), *verdict.stages))
 
 
 def _outlived(view: views.JobView, verdict: verdicts.Verdict, now: handoff.Handoff) -> verdicts.Verdict:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 
 from sluice import build
-from sluice.build import budget, config, executors, samples
+from sluice.build import config, executors, samples
 from sluice.plan import changes, crew, inside, orders, verdicts
 from sluice.values import driver_state, records, steps, views
 from sluice.values.fields import Asks
@@ -189,7 +189,7 @@ def _written(look: _Look, verdict: verdicts.Verdict, move: _Move, now: Body) -> 
         verdict,
         driver=_state(look, verdict, changed=changed),
         told={look.driver.name: now} if changed else {},
-        stages=(*verdict.stages, _deletes(look, move), _renewed(look, ends=not (move.story and goes_on))),
+        stages=(*verdict.stages, _deletes(look, move)),
         decisions=_decisions(look, move),
     )
     if not (move.story and goes_on):
@@ -225,12 +225,6 @@ def _idle(look: _Look, move: _Move) -> list[records.Pod]:
 
 def _deletes(look: _Look, move: _Move) -> tuple[steps.Step, ...]:
     return tuple(steps.Delete("Pod", pod.namespace, pod.name, pod.uid) for pod in _idle(look, move))
-
-
-def _renewed(look: _Look, *, ends: bool) -> tuple[steps.Step, ...]:
-    """How many may be disrupted, first and last: one of the two is carried out, whenever the operator dies."""
-    due = look.begins or (ends and look.before)
-    return tuple(steps.Create(one, renew=True) for one in budget.of_executors(look.view.job)) if due else ()
 
 
 def _decisions(look: _Look, move: _Move) -> tuple[verdicts.Decision, ...]:

@@ -13,9 +13,9 @@ MANAGED = {"app.kubernetes.io/managed-by": "sluice"}  # label of every object th
 DRIVER = "driver"
 EXECUTOR = "executor"
 
-LEAVES_BY = "sluice.dev/leaves-by"  # label of driver and executors that no eviction ends: HANDOVER or ROLL
+LEAVES_BY = "sluice.dev/leaves-by"  # label of a driver that no eviction ends: HANDOVER
 HANDOVER = "handover"
-ROLL = "roll"
+EXECUTORS_KEPT = "sluice.dev/executors-kept"  # label of the driver: so many executors no eviction ends
 TEMPLATE = "sluice.dev/template"  # label of executors: which template they were made of
 GATE = "sluice.dev/place"  # scheduling gate of an executor that waits for its node
 PLACED = "sluice.dev/placed"  # annotation of an executor: the decision about its place, as JSON
@@ -54,15 +54,10 @@ def ui_service(job: str) -> str:
 
 
 def disruption_budget(job: str) -> str:
-    """What keeps executors from being evicted all at once that nobody takes off their node."""
+    """What keeps executors from being evicted all at once, or before they are replaced."""
     return job
 
 
 def driver_budget(job: str) -> str:
     """What keeps a driver from being evicted that another takes over from."""
     return f"{job}-driver"
-
-
-def executor_budget(job: str) -> str:
-    """What keeps executors from being evicted that are replaced first, or end with their driver's handover."""
-    return f"{job}-executors"
