@@ -182,7 +182,11 @@ public final class Guard {
     }
 
     void commit(final Query query, final long batch) {
+        final boolean isFirst = query.firstCommitAtMs() == 0;
         drain.commit(query, batch);
-        changed.run();
+        // Of any other commit the batch's measures tell, a moment later: to tell twice would cost twice.
+        if (isFirst || drain.isAsked()) {
+            changed.run();
+        }
     }
 }
