@@ -110,7 +110,7 @@ def _all_rounds(book: ledger.Ledger, store: str, case: Case) -> dict[str, float]
 def _rounds(case: Case, rounds: int) -> dict[str, float]:
     """Each overtaker is the next one to be stopped."""
     with checkpoint_stage.standing(case.s3a) as stage, contextlib.ExitStack() as stack:
-        job = checkpoint_stage.job(stage, **case.kinds)
+        job = _job(case, stage)
         checkpoint = storage.Checkpoint.of(job, stage.store)
         total = collections.Counter[str]()
         fake = stack.enter_context(agent.FakeAgent(job.out / "agent-0"))
@@ -129,6 +129,12 @@ def _rounds(case: Case, rounds: int) -> dict[str, float]:
         return _named(total, rounds, rows)
 
 
+def _job(case: Case, stage: checkpoint_stage.Stage) -> drivers.Job:
+    """Nothing is tidied up, so that what is listed can be read."""
+    job = checkpoint_stage.job(stage, **case.kinds)
+    return dataclasses.replace(job, conf={**job.conf, **checkpoint_stage.ALL_KEPT})
+
+
 def _go(case: Case, new: drivers.Driver, fake: agent.FakeAgent, checkpoint: storage.Checkpoint) -> drivers.Driver:
     """The next driver takes over, and comes as far as it is to."""
     enough = checkpoint.last("commits") + case.ahead
@@ -143,7 +149,7 @@ def _control(case: Case) -> dict[str, float]:
     total, rows = collections.Counter[str](), drivers.Rows(0, 0, 0)
     for n in range(_FEW):
         with checkpoint_stage.standing() as stage, contextlib.ExitStack() as stack:
-            job = checkpoint_stage.job(stage, **case.kinds)
+            job = _job(case, stage)
             checkpoint = storage.Checkpoint.of(job)
             old = stack.enter_context(drivers.Driver(job, "old", None, plugin={}))
             old.until(functools.partial(_is_warm, checkpoint), _PATIENCE_S)
