@@ -84,10 +84,11 @@ async def _lead(
         followed = feeds.feeds(seen, line, told.namespaces, places=told.placement == "cluster")
         for feed in followed:
             tasks.create_task(feed.run())
-        await asyncio.gather(*(feed.synced.wait() for feed in followed), _warm(told))
+        await asyncio.gather(*(feed.answered.wait() for feed in followed), _warm(told))
         look = cycle.Cycle(seen, line, _around(told))
+        look_at_job = feeds.where_read(followed, look.look_at_job)
         for _ in range(told.workers):
-            tasks.create_task(jobs.work(look.look_at_job, ends=failures.LostLeadership))
+            tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
         tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
         for pod in seen.leftovers():
             jobs.wake((pod.namespace, pod.job))

@@ -140,12 +140,14 @@ async def begin(
     around: build.Surroundings = PLAIN,
     *,
     talking: bool = False,
+    reads: api.Hook = lambda _: None,
 ) -> AsyncIterator[Play]:
     """Three empty nodes and an operator; at the end, no job ever had two drivers, or of those that talk two that write.
 
-    Rules harm the operator's calls.
+    Rules harm the operator's calls, `reads` those that read.
     """
     async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
+        kube.before_read = reads
         cluster = world.World(kube)
         if talking:
             cluster.inside = inside.Inside(kube, clock.now_s)

@@ -229,3 +229,33 @@ async def test_an_operator_of_some_namespaces_lets_the_pods_of_other_jobs_be():
         await at.later(600)
         assert at.drivers() == ["clicks-a1b2c3-1"]
         assert at.kube.writes() == []
+
+
+GONE = "gone"
+
+
+def shut(call):
+    """As for a namespace that was deleted, and the operator's rights there with it."""
+    if f"/namespaces/{GONE}/" in call.path:
+        raise calls.Refuse(403, "Forbidden", f"streamjobs.sluice.dev is forbidden: no rights in {GONE}")
+
+
+@by_the_clock
+async def test_a_namespace_that_may_not_be_read_holds_up_no_job_elsewhere():
+    async with play.begin(namespaces=(GONE, play.TEAM), reads=shut) as at:
+        at.apply(play.job())
+        await at.until(at.ready)
+
+
+@by_the_clock
+async def test_no_driver_is_made_where_one_might_run_unseen_until_all_can_be_read():
+    def leases_shut(call):
+        if "/namespaces/team/leases" in call.path:
+            raise calls.Refuse(403, "Forbidden", "leases.coordination.k8s.io is forbidden")
+
+    async with play.begin(namespaces=(play.TEAM,), reads=leases_shut) as at:
+        at.apply(play.job())
+        await at.later(300)
+        assert at.kube.writes() == []
+        at.kube.before_read = lambda _: None
+        await at.until(at.ready, within_s=120)

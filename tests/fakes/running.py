@@ -51,10 +51,11 @@ class Operator:
             followed = feeds.feeds(seen, line, self._namespaces, places=True)
             for feed in followed:
                 tasks.create_task(feed.run())
-            await asyncio.gather(*(feed.synced.wait() for feed in followed))
+            await asyncio.gather(*(feed.answered.wait() for feed in followed))
             look = cycle.Cycle(seen, line, self._around, clock.now_s)
+            look_at_job = feeds.where_read(followed, look.look_at_job)
             for _ in range(_WORKERS):
-                tasks.create_task(jobs.work(look.look_at_job, ends=failures.LostLeadership))
+                tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
             tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
             for pod in seen.leftovers():
                 jobs.wake((pod.namespace, pod.job))

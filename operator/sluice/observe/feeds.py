@@ -1,13 +1,15 @@
 """Which list-watches feed the mirror, by what the operator may read. Started by main."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from sluice.observe import leases, listwatch, mirror
 from sluice.transport import paths, wire
 from sluice.values import names
 from sluice.values.streamjob import Body
 
+_UNREAD_S = 5.0  # until a job whose namespace was not read is looked for again
+_Look = Callable[[mirror.Key, float], Awaitable[float | None]]
 _Told = tuple[Callable[[str | None, Body], None], Callable[[str, Mapping[str, str], int], None]]
 
 
@@ -29,9 +31,19 @@ def feeds(
     return [*made, *(_follow(line, "Pod", scope, see_pods, {"labelSelector": names.JOB}) for scope in scopes)]
 
 
+def where_read(followed: Sequence[listwatch.ListWatch], look: _Look) -> _Look:
+    """A look at jobs of namespaces that were read. Elsewhere a driver may run unseen, so nothing is decided there."""
+
+    async def look_if_read(key: mirror.Key, waited_s: float) -> float | None:
+        unread = any(feed.namespace == key[0] and not feed.synced.is_set() for feed in followed)
+        return _UNREAD_S if unread else await look(key, waited_s)
+
+    return look_if_read
+
+
 def _count(line: wire.Wire, namespace: str, seen: mirror.Mirror) -> listwatch.Census:
     jobs = listwatch.Memory(seen.see_streamjob, functools.partial(seen.keep_streamjobs, namespace))
-    return listwatch.Census(line, paths.collection(names.KIND, namespace), jobs)
+    return listwatch.Census(line, paths.collection(names.KIND, namespace), jobs, namespace=namespace)
 
 
 def _follow(
@@ -39,4 +51,4 @@ def _follow(
 ) -> listwatch.ListWatch:
     see, keep = told
     memory = listwatch.Memory(see, functools.partial(keep, namespace))
-    return listwatch.ListWatch(line, paths.collection(kind, namespace), memory, query)
+    return listwatch.ListWatch(line, paths.collection(kind, namespace), memory, query, namespace)

@@ -14,6 +14,7 @@ _FIRST_S, _LONGEST_S = 0.5, 30.0
 _WATCH_S, _SPREAD_S = 300, 60
 _CENSUS_S = 300.0
 _SHORT_S = 1.0  # a watch that ends sooner has failed, whatever it says
+_SHUT = (403, 404)  # a namespace that is no more, or whose rights are
 _LOG = logging.getLogger(__name__)
 
 
@@ -34,7 +35,10 @@ class ListWatch:
         path: str,
         memory: Memory,
         query: Mapping[str, str] | None = None,
+        namespace: str = "",
     ) -> None:
+        self.namespace = namespace
+        self.answered = asyncio.Event()  # the first list is in memory, or this one namespace is not to be read
         self.synced = asyncio.Event()  # the first list is in memory
         self.lists = 0
         self._line, self._path, self._memory, self._query = line, path, memory, query or {}
@@ -57,6 +61,8 @@ class ListWatch:
                 _LOG.warning("%s: %s", self._path, why)
                 if why.status == 410:
                     self._version = None
+                if self.namespace and why.status in _SHUT:
+                    self.answered.set()
             lived_s = asyncio.get_running_loop().time() - began_s
             failed = 0 if lived_s > _SHORT_S else failed + 1
             await asyncio.sleep(self.pause_s(failed))
@@ -81,6 +87,7 @@ class ListWatch:
         self._memory.keep(found, int(self._version))
         self.lists += 1
         self.synced.set()
+        self.answered.set()
 
     async def _follow(self) -> None:
         query = {
