@@ -246,13 +246,14 @@ def _is_in_a_batch(job: drivers.Job, checkpoint: storage.Checkpoint) -> bool:
 
 def _still(job: drivers.Job, stage: checkpoint_stage.Stage) -> dict[str, str]:
     """Files as they are once what was under way to a store has arrived there."""
-    before = _files(job, stage)
-    while True:
+    before, deadline_s = _files(job, stage), time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline_s:
         time.sleep(0.5)
         after = _files(job, stage)
         if after == before:
             return after
         before = after
+    raise trouble.Trouble(f"files still changed {_PATIENCE_S} s after the old driver had gone on")
 
 
 def _files(job: drivers.Job, stage: checkpoint_stage.Stage) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""Every node is drained in its turn, under load, as for an upgrade of the cluster: how long the job is not Ready.
-
-`kubectl drain` is told to take the job's pods only, for the nodes carry the cluster's own as well.
-"""
+"""Every node is drained in its turn, under load, as for an upgrade of the cluster: how long the job is not Ready."""
 
 import threading
 import time
@@ -9,7 +6,6 @@ from typing import Any
 
 from bench import ledger, outcome, redeploy_kinds, redeploy_stage
 from demo import plain_spark, streamjobs
-from house import trouble
 from sluice.values import names
 
 _PATIENCE_S = 900
@@ -70,11 +66,7 @@ def _drained(job: streamjobs.Job, node: str) -> dict[str, Any]:
     began_s = time.monotonic()
     try:
         with _Watch(job) as watch:
-            of_the_job = f"--pod-selector={names.JOB}={job.name}"
-            drain = job.kube.begin("drain", node, of_the_job, "--force", "--delete-emptydir-data")
-            said, _ = drain.communicate(timeout=_PATIENCE_S)
-            if drain.returncode:
-                raise trouble.Trouble(f"kubectl drain {node}: {said[-300:]}")
+            job.kube.kubectl(*job.drain_of(node), f"--timeout={_PATIENCE_S}s")
             took_s = round(time.monotonic() - began_s)
             plain_spark.until("it runs elsewhere", lambda: _is_whole(job, node), _PATIENCE_S)
     finally:

@@ -90,7 +90,7 @@ def _of_relay(rounds: int, spec: dict[str, Any]) -> dict[str, Any]:
         arrived = flow.arrived(job.kube, load, redeploy_stage.SINK)
         return {
             **found,
-            **redeploy_kinds.judge(job, load),
+            **arrived.counted(),
             "gap_ms": [arrived.longest_gap_ms(*span) for span in spans_ms],
         }
 

@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from bench import ledger, outcome, redeploy_kinds, redeploy_stage
+from bench import ledger, outcome, redeploy_stage
 from demo import flow, plain_spark, streamjobs
 from sluice.values import names
 
@@ -59,7 +59,7 @@ def _measure() -> dict[str, Any]:
             "took_s": round(ended_s - began_s),
             "shares": _shares(arrived, began_s, ended_s),
             "failed": failed,
-            **redeploy_kinds.judge(job, load),
+            **arrived.counted(),
         }
 
 

@@ -20,6 +20,13 @@ async def started(at: play.Play, **job: Any) -> str:
     return at.drivers()[0]
 
 
+def readiness(at: play.Play) -> list[str]:
+    """The status of Ready at each write from now on."""
+    seen: list[str] = []
+    at.kube.store.told.append(lambda _: seen.append(at.condition()[0]))
+    return seen
+
+
 def phase(at: play.Play) -> str:
     """Of the handover."""
     return str(at.status().get("handoff", {}).get("phase", ""))

@@ -3,7 +3,7 @@
 import pytest
 
 from cycle import play
-from cycle.talking import begin, is_kept, node_of, phase, started
+from cycle.talking import begin, is_kept, node_of, phase, readiness, started
 from fakes.clock import by_the_clock
 
 pytestmark = pytest.mark.timeout(20)
@@ -24,8 +24,7 @@ async def drained(at, node, driver):
 async def test_drains_of_node_after_node_wait_for_the_driver_that_leaves_by_itself():
     async with begin() as at:
         driver = await started(at)
-        ready = []
-        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        ready = readiness(at)
         for _ in range(3):
             await at.until(lambda now=driver: is_kept(at, now))
             node = node_of(at, driver)

@@ -3,7 +3,7 @@
 import pytest
 
 from cycle import play
-from cycle.talking import begin, node_of, started
+from cycle.talking import begin, node_of, readiness, started
 from fakes import clock
 from fakes.clock import by_the_clock
 from sluice.values import names
@@ -55,9 +55,8 @@ async def test_drains_of_node_after_node_take_no_executor_before_its_replacement
     async with begin() as at:
         driver = await started(at, **SPREAD)
         await rests(at)
-        fewest, ready = [], []
+        fewest, ready = [], readiness(at)
         at.kube.store.told.append(lambda _: fewest.append(len(working(at))))
-        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
         for node in sorted({"node1", "node2", "node3"} - {node_of(at, driver)}) * 2:
             assert await drained(at, node) == []
             await rests(at)
@@ -72,8 +71,7 @@ async def test_in_real_time_mode_a_drain_of_executors_waits_until_another_driver
     async with begin() as at:
         old = await started(at, mode="RealTime", **SPREAD)
         await rests(at)
-        ready = []
-        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        ready = readiness(at)
         node = next(node for node in at.executors().values() if node != node_of(at, old))
         assert await drained(at, node) == []
         assert f"node {node} of executor" in at.status()["handoff"]["why"]

@@ -3,7 +3,7 @@
 import pytest
 
 from cycle import play
-from cycle.talking import begin, image, node_of, phase, started
+from cycle.talking import begin, image, node_of, phase, readiness, started
 from fakes.clock import by_the_clock
 from sluice.values import names
 
@@ -20,8 +20,7 @@ def events(at):
 async def test_a_new_image_takes_over_beside_the_old_one_which_goes_on_until_then():
     async with begin() as at:
         old = await started(at)
-        ready = []
-        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        ready = readiness(at)
         at.apply(play.job(count=2, **NEW))
         await at.until(lambda: phase(at) == "Proving")
         (new,) = set(at.drivers()) - {old}
@@ -269,8 +268,7 @@ async def test_a_driver_whose_node_does_not_answer_is_followed_at_once_and_ends_
 async def test_a_driver_whose_node_is_cordoned_is_followed_by_one_elsewhere_and_nothing_stands_still():
     async with begin() as at:
         old = await started(at)
-        ready = []
-        at.kube.store.told.append(lambda _: ready.append(at.condition()[0]))
+        ready = readiness(at)
         node = at.kube.get("Pod", play.TEAM, old)["spec"]["nodeName"]
         at.world.cordon(node)
         await at.until(lambda: phase(at) == "Proving" and at.drivers() != [old] and len(at.drivers()) == 1)

@@ -108,11 +108,10 @@ def _say_places(job: streamjobs.Job, say: Say) -> None:
 
 @contextlib.contextmanager
 def _drained(job: streamjobs.Job, node: str, say: Say) -> Iterator[None]:
-    """`kubectl drain`, but only of the job's pods: the node runs the cluster's own too. At the end it is as before."""
+    """As an administrator drains it; at the end it is as before."""
     say(f"kubectl drain {node}")
     began_s = time.monotonic()
-    of_the_job = f"--pod-selector={names.JOB}={job.name}"
-    drain = job.kube.begin("drain", node, of_the_job, "--force", "--delete-emptydir-data")
+    drain = job.kube.begin(*job.drain_of(node))
     try:
         yield
         said, _ = drain.communicate(timeout=_PATIENCE_S)

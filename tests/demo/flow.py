@@ -3,10 +3,10 @@
 Each record is a number, so that a lost or a repeated one is seen, and has the moment it was written: so is a pause.
 """
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
-import threading
 import time
 from collections.abc import Iterator
 
@@ -50,6 +50,10 @@ class Arrived:
     sent: int
     records: tuple[tuple[int, int], ...]
 
+    def counted(self) -> dict[str, int]:
+        """In figures."""
+        return {"records": self.sent, "lost": self.lost, "repeated": self.repeated()}
+
     @property
     def lost(self) -> int:
         """How many of those sent never came."""
@@ -78,13 +82,13 @@ class Arrived:
 def flowing(kube: target.Target, topic: str, rate: int) -> Iterator[Load]:
     """The load, until the end of the block."""
     load = Load(kube, topic, rate)
-    thread = threading.Thread(target=load.run, daemon=True)
-    thread.start()
-    try:
-        yield load
-    finally:
-        load.stops = True
-        thread.join()
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        running = beside.submit(load.run)
+        try:
+            yield load
+        finally:
+            load.stops = True
+        running.result()
 
 
 def arrived(kube: target.Target, load: Load, sink: str) -> Arrived:

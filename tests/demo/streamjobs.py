@@ -104,11 +104,19 @@ class Job:
         """Whether the console sink of its present driver has shown any."""
         return _ROW.search(self.log()) is not None
 
-    def last(self, log: str) -> int:
-        """The highest batch of `offsets` or `commits` in the checkpoint of wordcount's query; -1 before the first."""
+    def logged(self, log: str) -> list[int]:
+        """The batches of `offsets` or `commits` in the checkpoint of wordcount's query, in their order."""
         stored = plain_spark.keys(self.kube, f"{self.namespace}/{self.name}/wordcount/{log}/")
         files = (key.rsplit("/", 1)[-1] for key in stored)
-        return max((int(name) for name in files if name.isdecimal()), default=-1)
+        return sorted(int(name) for name in files if name.isdecimal())
+
+    def last(self, log: str) -> int:
+        """The highest of those; -1 before the first."""
+        return max(self.logged(log), default=-1)
+
+    def drain_of(self, node: str) -> tuple[str, ...]:
+        """A `kubectl drain` that takes this job's pods only: the node runs the cluster's own as well."""
+        return ("drain", node, f"--pod-selector={names.JOB}={self.name}", "--force", "--delete-emptydir-data")
 
     def _says(self, kind: str, reason: str) -> Body | None:
         found = self.condition(kind)

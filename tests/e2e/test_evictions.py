@@ -32,11 +32,6 @@ def is_kept(driver):
     return names.LEAVES_BY in driver["metadata"]["labels"]
 
 
-def committed(job):
-    stored = plain_spark.keys(job.kube, f"{job.namespace}/{job.name}/wordcount/commits/")
-    return sorted(int(name) for key in stored if (name := key.rsplit("/", 1)[-1]).isdecimal())
-
-
 def the_driver(job, is_wanted):
     """The only one it has, once it is as wanted."""
 
@@ -100,9 +95,8 @@ def assert_goes_on(kube, job, before):
 
 
 def drain(kube, node, job):
-    """As an administrator would, but only of the pods of this job: the node runs the cluster's own as well."""
-    of_the_job = f"--pod-selector={names.JOB}={job}"
-    kube.kubectl("drain", node, of_the_job, "--force", "--delete-emptydir-data", f"--timeout={streamjobs.DEADLINE_S}s")
+    """As an administrator would."""
+    kube.kubectl(*job.drain_of(node), f"--timeout={streamjobs.DEADLINE_S}s")
 
 
 def spare_the_others(kube, node, job):
@@ -122,7 +116,7 @@ def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(k
     driver = the_driver(moved, is_kept)
     name, node = driver["metadata"]["name"], driver["spec"]["nodeName"]
     try:
-        drain(kube, node, moved.name)
+        drain(kube, node, moved)
         assert gone(kube, name)
         handoff = moved.status()["handoff"]
         assert (handoff["from"]["pod"], handoff["phase"]) in ((name, "Taking"), (name, "Proving"), (name, "Done"))
@@ -134,7 +128,7 @@ def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(k
         handoff = moved.status()["handoff"]
         assert handoff["toBatch"] == handoff["fromBatch"] + 1
         plain_spark.until("later ones", lambda: moved.last("commits") > handoff["toBatch"] + 1, streamjobs.DEADLINE_S)
-        ids = committed(moved)
+        ids = moved.logged("commits")
         assert ids == list(range(ids[0], ids[-1] + 1))
         assert moved.status()["driver"]["restarts"] == 0
         assert "lastFailure" not in moved.status()["driver"]
@@ -147,7 +141,7 @@ def test_a_driver_that_nobody_takes_over_from_leaves_a_drained_node_between_two_
     driver = the_driver(moved, lambda found: not is_kept(found))
     node = driver["spec"]["nodeName"]
     try:
-        drain(kube, node, moved.name)
+        drain(kube, node, moved)
         assert node_of_the_next(moved, driver) != node
     finally:
         kube.kubectl("uncordon", node)

@@ -36,11 +36,6 @@ def until_handed_over(job):
     return found
 
 
-def committed(job):
-    stored = plain_spark.keys(job.kube, f"{job.namespace}/{job.name}/wordcount/commits/")
-    return sorted(int(name) for key in stored if (name := key.rsplit("/", 1)[-1]).isdecimal())
-
-
 @pytest.mark.usefixtures("operator")
 def test_another_driver_takes_over_between_two_batches_and_the_job_is_ready_all_the_while(renewed):
     old, ready = renewed.uids(names.DRIVER), renewed.condition("Ready")
@@ -51,7 +46,7 @@ def test_another_driver_takes_over_between_two_batches_and_the_job_is_ready_all_
     assert renewed.condition("Ready")["lastTransitionTime"] == ready["lastTransitionTime"]
     plain_spark.until("its next batch", lambda: renewed.last("commits") > found["toBatch"], streamjobs.DEADLINE_S)
     plain_spark.until("the old driver is gone", lambda: not old & renewed.uids(names.DRIVER), streamjobs.DEADLINE_S)
-    ids = committed(renewed)
+    ids = renewed.logged("commits")
     assert ids == list(range(ids[0], ids[-1] + 1))
     assert {query["phase"] for query in renewed.status()["queries"]} == {"running"}
 
