@@ -36,7 +36,7 @@ final class ThoroughSink implements Sink {
      * @param execution not yet in its first batch, its state of format 2 */
     static void put(final StreamExecution execution) {
         final Table sink = execution.sink();
-        if (!(sink instanceof Sink) || sink instanceof ForeachBatchSink || sink instanceof ThoroughSink) {
+        if (!(sink instanceof Sink) || sink instanceof ForeachBatchSink) {
             return;
         }
         try {
