@@ -14,7 +14,14 @@ ENABLED = {
         "uiNamespaces": {"matchLabels": {"team": "data"}},
     }
 }
-NAMESPACES = {render.NAMESPACE: {}, "clicks": {}, "monitoring": {"team": "watch"}, "lab": {"team": "data"}, "other": {}}
+NAME = "kubernetes.io/metadata.name"  # Kubernetes gives it to each
+NAMESPACES = {
+    render.NAMESPACE: {NAME: render.NAMESPACE},
+    "clicks": {},
+    "monitoring": {"team": "watch"},
+    "lab": {"team": "data"},
+    "other": {},
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +57,9 @@ FLOWS = [
     (OPERATOR, WORLD, "TCP", 53, True),
     (OPERATOR, WORLD, "TCP", 80, False),
     (OPERATOR, DRIVER, "TCP", 4040, False),
+    (OPERATOR, DRIVER, "TCP", 7080, True),
+    (OPERATOR, EXECUTOR, "TCP", 7080, False),
+    (NEIGHBOUR, DRIVER, "TCP", 7080, False),
     (EXECUTOR, DRIVER, "TCP", 7078, True),
     (DRIVER, EXECUTOR, "TCP", 35001, True),
     (EXECUTOR, EXECUTOR, "TCP", 35001, True),
@@ -83,7 +93,8 @@ def is_peer(word, policy, peer):
     if not peer.namespace:
         return False
     if "namespaceSelector" in word:
-        return "podSelector" not in word and selects(word["namespaceSelector"], NAMESPACES[peer.namespace])
+        pods = selects(word.get("podSelector", {}), dict(peer.labels))
+        return pods and selects(word["namespaceSelector"], NAMESPACES[peer.namespace])
     return peer.namespace == policy["metadata"]["namespace"] and selects(word["podSelector"], dict(peer.labels))
 
 

@@ -65,6 +65,7 @@ def read_pod(body: Body) -> records.Pod:
         bare_s=_bare_s(status, conditions.get("PodReadyToStartContainers", {})),
         ended=_ended(spec, status),
         placed=(meta.get("annotations") or {}).get(names.PLACED, ""),
+        address=status.get("podIP", "") if (meta.get("labels") or {}).get(names.ROLE) == names.DRIVER else "",
     )
 
 

@@ -75,6 +75,7 @@ class Pod:
     bare_s: float = 0.0  # since 1970, since when it is on its node without its volumes; 0: it is not
     ended: Ended | None = None
     placed: str = ""  # the annotation `names.PLACED`
+    address: str = ""  # of a driver: where its agent is asked
 
     @property
     def job(self) -> str:

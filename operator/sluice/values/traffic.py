@@ -1,0 +1,36 @@
+"""What the agent of a driver measured of its last batches: who sent how much to whom, who worked how long.
+
+Made by observe, read by plan.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+Pairs = Mapping[str, Mapping[str, int]]  # bytes, from → to, executors as Spark numbers them
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Query:
+    """The last batches of one query, at most a hundred."""
+
+    name: str
+    batches: int
+    seconds: float  # that they span
+    batch_ms: float  # in the mean
+    batch_p90_ms: float
+    run_ms: Mapping[str, float]  # by executor
+    rows: Mapping[str, int]  # by executor
+    pairs: Pairs  # what was shuffled
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Traffic:
+    """All of it, at one moment."""
+
+    at_s: float  # since 1970, by the API server's clock
+    queries: tuple[Query, ...]
+
+    @property
+    def begins_s(self) -> float:
+        """When the first batch of it began."""
+        return self.at_s - max((one.seconds for one in self.queries), default=0.0)
