@@ -5,7 +5,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from sluice import act, build, metrics
+from sluice import act, build, metrics, outlook
 from sluice.build import config
 from sluice.observe import leases, mirror, revisions, streamjobs
 from sluice.plan import changes, gone, life, placement, retry_place, rollback, status
@@ -34,9 +34,15 @@ class Cycle:
     """What all looks share. Remembers nothing of a job but what last failed, so as not to ask for it at once again."""
 
     def __init__(
-        self, seen: mirror.Mirror, line: wire.Wire, around: build.Surroundings, now_s: Callable[[], float] = time.time
+        self,
+        seen: mirror.Mirror,
+        line: wire.Wire,
+        around: build.Surroundings,
+        now_s: Callable[[], float] = time.time,
+        found: outlook.Outlook | None = None,
     ) -> None:
         self._seen, self._line, self._around, self._now_s = seen, line, around, now_s
+        self._found = found or outlook.Outlook()
         self._refused: dict[Key, Refusal] = {}
         self._in_vain: collections.Counter[Key] = collections.Counter()  # looks in a row
 
@@ -59,7 +65,7 @@ class Cycle:
         if view is None:
             self._refused.pop(key, None)
             return await self._do(key, _LEFTOVERS, await self._farewell(key))
-        view = await self._filled_in(view)
+        view = await self._filled_in(self._found.laid_into(view))
         verdict = life.judge(view, self._around)
         for decision in verdict.decisions:
             metrics.decided(decision.kind)

@@ -9,14 +9,15 @@ import contextlib
 import functools
 import logging
 import signal
+import time
 from collections.abc import Callable
 from typing import Literal
 
 import kopf
 
-from sluice import build, cycle, leadership, lease, logs, metrics, wakes, web
+from sluice import build, cycle, leadership, lease, logs, metrics, outlook, rounds, wakes, web
 from sluice import settings as settings_of
-from sluice.observe import feeds, mirror
+from sluice.observe import feeds, mirror, traffic
 from sluice.transport import credentials, failures, wire
 from sluice.watch import streamjobs
 from sluice_policies import warm
@@ -80,16 +81,22 @@ async def _lead(
     jobs: wakes.Wakes[cycle.Key] = wakes.Wakes()
     fleet: wakes.Wakes[str] = wakes.Wakes(settle_s=_GATHER_S)
     seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET), told.namespaces)
-    async with wire.Wire(credentials.load(), may_write) as line, asyncio.TaskGroup() as tasks:
+    async with (
+        wire.Wire(credentials.load(), may_write) as line,
+        traffic.Agents() as agents,
+        asyncio.TaskGroup() as tasks,
+    ):
         followed = feeds.feeds(seen, line, told.namespaces, places=told.placement == "cluster")
         for feed in followed:
             tasks.create_task(feed.run())
         await asyncio.gather(*(feed.answered.wait() for feed in followed), _warm(told))
-        look = cycle.Cycle(seen, line, _around(told))
+        found = outlook.Outlook()
+        look = cycle.Cycle(seen, line, _around(told), found=found)
         look_at_job = feeds.where_read(followed, look.look_at_job)
         for _ in range(told.workers):
             tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
         tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
+        tasks.create_task(rounds.Rounds(seen, found, jobs.wake, agents, time.time).run())
         for pod in seen.leftovers():
             jobs.wake((pod.namespace, pod.job))
         metrics.watch_queue(jobs.depth, jobs.oldest_s, jobs.stalled_s)

@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from fakes import api, clock, inside, running, store, world
+from fakes import agents, api, clock, inside, running, store, world
 from faults import proxy
 from sluice import build
 from sluice.transport import credentials
@@ -45,6 +45,7 @@ class Play:
     who: credentials.Credentials
     operator: running.Operator
     between: proxy.Proxy  # the operator and the API server
+    agents: agents.Agents  # who is asked what was measured
     around: build.Surroundings = PLAIN  # as the operator is set
     story: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)  # job, phase, reason: what came to be
 
@@ -129,7 +130,7 @@ class Play:
         with contextlib.suppress(BaseExceptionGroup):  # one that had lost the lead has ended by itself
             await self.operator.gone()
         await asyncio.sleep(down_s)
-        self.operator = running.Operator(self.who, around=self.around)
+        self.operator = running.Operator(self.who, around=self.around, agents_port=self.agents.port)
 
 
 @contextlib.asynccontextmanager
@@ -146,7 +147,11 @@ async def begin(
 
     Rules harm the operator's calls, `reads` those that read.
     """
-    async with api.FakeApi(clock.now_s) as kube, proxy.Proxy(kube.who, rules) as between:
+    async with (
+        api.FakeApi(clock.now_s) as kube,
+        proxy.Proxy(kube.who, rules) as between,
+        agents.Agents() as asked,
+    ):
         kube.before_read = reads
         cluster = world.World(kube)
         if talking:
@@ -154,7 +159,8 @@ async def begin(
             cluster.inside.silent = cluster.silent
         turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
-        at = Play(kube, cluster, who, running.Operator(who, may_write, namespaces, around), between, around)
+        operator = running.Operator(who, may_write, namespaces, around, asked.port)
+        at = Play(kube, cluster, who, operator, between, asked, around)
         try:
             yield at
             assert cluster.doubled == []

@@ -9,8 +9,8 @@ import functools
 from collections.abc import Callable
 
 from fakes import clock
-from sluice import build, cycle, wakes
-from sluice.observe import feeds, listwatch, mirror
+from sluice import build, cycle, outlook, rounds, wakes
+from sluice.observe import feeds, listwatch, mirror, traffic
 from sluice.transport import credentials, failures, paths, wire
 from sluice.values import names
 
@@ -29,8 +29,10 @@ class Operator:
         may_write: Callable[[], bool] = lambda: True,
         namespaces: tuple[str, ...] = (),
         around: build.Surroundings = _PLAIN,
+        agents_port: int = traffic.PORT,
     ) -> None:
         self._who, self._may_write, self._namespaces, self._around = who, may_write, namespaces, around
+        self._agents_port = agents_port
         self.task = asyncio.create_task(self._run())
 
     def kill(self) -> None:
@@ -47,12 +49,18 @@ class Operator:
         jobs: wakes.Wakes[cycle.Key] = wakes.Wakes()
         fleet: wakes.Wakes[str] = wakes.Wakes(settle_s=_GATHER_S)
         seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET), self._namespaces)
-        async with wire.Wire(self._who, self._may_write, lambda: 0.5) as line, asyncio.TaskGroup() as tasks:
+        async with (
+            wire.Wire(self._who, self._may_write, lambda: 0.5) as line,
+            traffic.Agents(self._agents_port) as agents,
+            asyncio.TaskGroup() as tasks,
+        ):
             followed = feeds.feeds(seen, line, self._namespaces, places=True)
             for feed in followed:
                 tasks.create_task(feed.run())
             await asyncio.gather(*(feed.answered.wait() for feed in followed))
-            look = cycle.Cycle(seen, line, self._around, clock.now_s)
+            found = outlook.Outlook()
+            look = cycle.Cycle(seen, line, self._around, clock.now_s, found)
+            tasks.create_task(rounds.Rounds(seen, found, jobs.wake, agents, clock.now_s).run())
             look_at_job = feeds.where_read(followed, look.look_at_job)
             for _ in range(_WORKERS):
                 tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))

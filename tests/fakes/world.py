@@ -36,6 +36,7 @@ class World:
         self.inside: inside.Inside | None = None  # what goes on in drivers that have the plugin; none: they are silent
         self.doubled: list[set[str]] = []  # drivers of one job that could write at the same time: never any
         self._kube = kube
+        self._begun = 1  # pods, with one that nobody is
         self._spark = spark.Spark(kube, self._let_go)
         kube.store.told.append(lambda _: self._look_for_doubles())
         for name in nodes:
@@ -171,7 +172,9 @@ class World:
             self.end(pod, 1, "no such class")
             return True
         ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
-        return self._change(pod, phase="Running", conditions=[ready])
+        self._begun += 1
+        address = f"127.0.{self._begun >> 8}.{self._begun & 255}"  # of this machine, and each pod has one of its own
+        return self._change(pod, phase="Running", conditions=[ready], podIP=address)
 
     def _is_held(self, pod: Body) -> bool:
         """Whether a volume of it is attached to another node."""

@@ -66,6 +66,11 @@ def view(
     return made.view(job, DRIVER, *pods, **(seen | more))
 
 
+def with_status(seen: views.JobView, said: dict[str, Any]) -> views.JobView:
+    """The same, where the status said something else."""
+    return dataclasses.replace(seen, job=dataclasses.replace(seen.job, status=said))
+
+
 def told(total: int, *leaving: str, **more: Any) -> dict[str, Any]:
     """Orders: so many, and who is to go."""
     return {**OPEN, "executors": {"total": total, "decommission": list(leaving)}, **more}

@@ -127,9 +127,18 @@ class Mirror:
 
     def fleet_view(self, now_s: float) -> views.FleetView:
         """All executors that wait for a node, and what they may get."""
-        gated = [self._pods[uid] for uid in self._waiting]
-        waiting = [pod for pod in gated if not pod.deleting and _key(pod) in self._jobs]
-        jobs = {key: self._jobs[key] for key in sorted({_key(pod) for pod in waiting})}
+        return self._fleet({_key(pod) for pod in self._at_the_gate()}, now_s)
+
+    def whole_view(self, now_s: float) -> views.FleetView:
+        """The same with all jobs, also those of which nobody waits."""
+        return self._fleet(self._jobs, now_s)
+
+    def _at_the_gate(self) -> list[slim.Pod]:
+        gated = (self._pods[uid] for uid in self._waiting)
+        return [pod for pod in gated if not pod.deleting and _key(pod) in self._jobs]
+
+    def _fleet(self, keys: Iterable[Key], now_s: float) -> views.FleetView:
+        jobs, waiting = {key: self._jobs[key] for key in sorted(keys)}, self._at_the_gate()
         return views.FleetView(
             jobs=jobs,
             waiting=_sorted(waiting),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from sluice.build import executors
 from sluice.plan import causes, eligible, retry_place
-from sluice.values import names, records, views
+from sluice.values import moves, names, records, views
 from sluice.values.streamjob import Body
 
 WARM_S = 10.0
@@ -25,6 +25,7 @@ class Crew:
     present: tuple[records.Pod, ...]  # the others
     old: Mapping[str, str]  # by uid, those that are to be replaced: why
     cordoned: frozenset[str]  # nodes that are to be left
+    mover: str  # who goes to another node, or nobody
     now_s: float
 
     @property
@@ -54,8 +55,9 @@ class Crew:
         return [pod for pod in self.stale if pod.phase != "Running"]
 
     def expendable(self) -> list[records.Pod]:
-        """Those whose own room serves their replacement: nobody may use that of a cordoned node."""
-        return [pod for pod in self._dearest_last(self.stale) if self.is_fit(pod) and pod.node not in self.cordoned]
+        """Those whose own room serves their replacement: not on a cordoned node, nor if it is to be on another."""
+        able = (pod for pod in self._dearest_last(self.stale) if pod.name != self.mover)
+        return [pod for pod in able if self.is_fit(pod) and pod.node not in self.cordoned]
 
     def unfit(self) -> list[records.Pod]:
         """Those that are awaited."""
@@ -73,9 +75,11 @@ def of(view: views.JobView, driver: records.Pod, told: Body) -> Crew:
     # Who says in the template that cordons do not matter is left alone, or would be sent to and fro.
     cordoned = view.cordoned if eligible.leaves_cordoned(view.job.spec.executors.template) else frozenset()
     mark = executors.mark(view.job) if "executorTemplate" in told else ""
-    old = {pod.uid: why for pod in pods if (why := _why(pod, mark, cordoned))}
+    now = moves.read(view.job.status).now
+    moved = {now.wish.executor: f"it moves to {now.wish.target}"} if now and now.phase == moves.MOVING else {}
+    old = {pod.uid: why for pod in pods if (why := _why(pod, mark, cordoned) or moved.get(pod.name, ""))}
     present = tuple(pod for pod in pods if pod not in leaving)
-    return Crew(view.job.spec.executors.count, leaving, present, old, cordoned, view.now_s)
+    return Crew(view.job.spec.executors.count, leaving, present, old, cordoned, next(iter(moved), ""), view.now_s)
 
 
 def number(pod: records.Pod) -> str:

@@ -16,10 +16,12 @@ from sluice.plan import (
     handover,
     inside,
     leftovers,
+    moving,
     proving,
     replacing,
     rolling,
     running,
+    sizing,
     verdicts,
 )
 from sluice.values import driver_state, fields, handoff, names, records, views
@@ -34,6 +36,7 @@ def judge(view: views.JobView, around: build.Surroundings) -> verdicts.Verdict:
     now = handoff.read(view.job.status)
     if now.on and verdict.handoff is None:
         verdict = _outlived(view, verdict, now)
+    verdict = sizing.advised(view, moving.follow(view, verdict))
     return dataclasses.replace(verdict, stages=(*eviction.kept(view, around, verdict), *verdict.stages))
 
 
@@ -99,6 +102,9 @@ def _lives(
     proves = now.on and not (now.phase == handoff.PROVING and now.moves)
     if left and not proves and handover.possible(view, around, driver):
         return _renew(view, around, state, alive, f"{left} is cordoned, a drain of it waits for this")
+    moved = moving.by_handover(view, driver)
+    if moved and not proves and handover.possible(view, around, driver):
+        return _renew(view, around, state, alive, moved)
     verdict = rolling.judge(view, around, driver, running.judge(view, state, driver))
     relieved = handover.pod(view, now.old_pod) if now.on else None
     if now.on and now.pod == driver.name:

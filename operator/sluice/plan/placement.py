@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 import sluice_policies
-from sluice.plan import eligible, placed, retry_place, room
+from sluice.plan import destined, eligible, placed, retry_place, room
 from sluice.values import names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 from sluice_policies import measures, model, stay
@@ -42,8 +42,8 @@ def plan(fleet: views.FleetView, gate_timeout_s: float) -> steps.Steps:
     """Opens every gate: with a node where one is found and wanted, without where not."""
     guests, opened = _sorted_out(fleet, gate_timeout_s)
     table = _table(fleet)
-    seats: Seats = {}
-    for group in _groups(guests):
+    seats = _sent(table, guests, destined.nodes(fleet))
+    for group in _groups(guest for guest in guests if guest.task not in seats):
         seats |= _seated(table, group)
     lifted = [_lift(guest.pod, _as_observed(guest, seats[guest.task])) for guest in guests]
     return steps.Steps(((*lifted, *opened),) if fleet.waiting else ())
@@ -106,6 +106,15 @@ def _allowed(fleet: views.FleetView, job: streamjob.StreamJob, pod: records.Pod)
     return tuple(n.name for n in fleet.nodes if n.name not in avoided and eligible.allows(n, wishes))
 
 
+def _sent(table: _Table, guests: Iterable[_Guest], wanted: Mapping[str, str]) -> Seats:
+    """Those that come in place of one that moves, where there is room for them."""
+    return {
+        guest.task: placed.Place(table.now_s, node, guest.job.spec.placement.policy, "an executor moves there")
+        for guest in guests
+        if (node := wanted.get(guest.pod.uid)) and _sit(guest, node, table.space)
+    }
+
+
 def _groups(guests: Iterable[_Guest]) -> list[list[_Guest]]:
     """Those that may go to the same nodes by the same policy, the most restricted first."""
     groups: dict[tuple[int, tuple[str, ...], str], list[_Guest]] = {}
@@ -166,18 +175,11 @@ def _sit(guest: _Guest, node: str, space: room.Room) -> bool:
 def _snapshot(table: _Table, group: Sequence[_Guest]) -> model.Snapshot:
     """The group's jobs as a policy sees them: one number per node, the scarcer of CPU and memory."""
     free = {node: table.space.free[node] for node in group[0].nodes}
-    total_cpu_m = sum(max(0, left.cpu_m) for left in free.values())
-    bytes_per_m = max(1, sum(max(0, left.memory_bytes) for left in free.values()) // max(1, total_cpu_m))
-    nodes = tuple(
-        model.Node(name, max(0, min(left.cpu_m, left.memory_bytes // bytes_per_m))) for name, left in free.items()
-    )
-    tasks = [model.Task(guest.task, _load(guest.pod.requests, bytes_per_m), guest.pod.job) for guest in group]
+    exchange = room.Exchange(free.values())
+    nodes = tuple(model.Node(name, exchange.capacity(left)) for name, left in free.items())
+    tasks = [model.Task(guest.task, exchange.load(guest.pod.requests), guest.pod.job) for guest in group]
     pinned, edges = _surroundings(table, group)
     return model.Snapshot(nodes, (*tasks, *pinned), tuple(edges))
-
-
-def _load(needs: records.Resources, bytes_per_m: int) -> int:
-    return max(needs.cpu_m, -(-needs.memory_bytes // bytes_per_m))
 
 
 def _surroundings(table: _Table, group: Sequence[_Guest]) -> tuple[list[model.Task], list[model.Edge]]:

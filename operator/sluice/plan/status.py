@@ -7,7 +7,7 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import changes, conditions, inside, orders, placed, retry_place, verdicts
+from sluice.plan import announced, changes, conditions, inside, orders, placed, retry_place, verdicts
 from sluice.values import driver_state, fields, handoff, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
@@ -32,7 +32,7 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
     new = [c for c in told if c["reason"] != before.get(c["type"]) or (stuck and c["type"] == "Ready")]
     changed = [c for c in new if c["reason"] not in conditions.QUIET or (verdict.stuck and c["type"] == "Ready")]
     conditions_told = tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
-    return (*_taken_up(view.job), *_of_the_handover(view, verdict), *conditions_told)
+    return (*_taken_up(view.job), *_of_the_handover(view, verdict), *announced.tell(view, verdict), *conditions_told)
 
 
 def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:
@@ -89,7 +89,9 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, Any]:
             "policy": view.job.spec.placement.policy,
             "nodes": dict(sorted(most)),
             "avoid": [{"node": one.node, "at": driver_state.timestamp(one.at_s)} for one in retry_place.avoided(view)],
+            **(verdict.moved.write() if verdict.moved else {}),
         },
+        **({"sizing": verdict.sizing} if verdict.sizing is not None else {}),
         **_of_the_plugin(view, verdict),
         **_of_the_handoff(view, verdict),
     }

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from sluice.values import driver_state, steps
 from sluice.values.handoff import GivenUp, Handoff
+from sluice.values.moves import Record
 from sluice.values.streamjob import Body
 
 Stages = tuple[tuple[steps.Step, ...], ...]
@@ -47,3 +48,5 @@ class Verdict:
     handoff: Handoff | None = None  # as it stands now; None: nothing new
     given_up: GivenUp | None = None  # a revision that is not tried any more
     decisions: tuple[Decision, ...] = ()
+    moved: Record | None = None  # what is remembered of its executors' moves; None: nothing new
+    sizing: Body | None = None  # the advice as `status.sizing`; None: nothing new

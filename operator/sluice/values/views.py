@@ -3,7 +3,8 @@
 import dataclasses
 from collections.abc import Mapping
 
-from sluice.values import handoff, records, reports, streamjob
+from sluice.values import handoff, moves, records, reports, streamjob
+from sluice.values.traffic import Traffic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,13 +23,15 @@ class JobView:
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
     given_up: handoff.GivenUp | None = None  # then `job` is the revision before: the wanted one did not prove itself
     prepared: bool = False  # then: the ConfigMap of what is wanted is there, so its templates were found good
+    traffic: Traffic | None = None  # of its driver, as last measured
+    wish: moves.Wish | None = None  # what the plan of all jobs would have of it
 
 
 @dataclasses.dataclass(frozen=True)
 class FleetView:
     """All executors that wait for a node, and the nodes they may get."""
 
-    jobs: Mapping[tuple[str, str], streamjob.StreamJob]  # those of the waiting executors
+    jobs: Mapping[tuple[str, str], streamjob.StreamJob]  # those of the waiting executors, or all there are
     waiting: tuple[records.Pod, ...]  # executors behind our gate, not on their way out; by namespace and name
     placed: tuple[records.Pod, ...]  # pods of those jobs that have a node already: drivers and executors
     near: Mapping[tuple[str, str], tuple[records.Pod, ...]]  # by job: pods that its `placement.near` selects

@@ -1,0 +1,62 @@
+"""What some batches of a job cost, from its agent's numbers and where its executors sit. Pure.
+
+For plan.wishes, plan.moving and plan.sizing.
+"""
+
+from collections.abc import Mapping
+
+from sluice.plan import crew
+from sluice.values import moves, records
+from sluice.values.traffic import Traffic
+
+Homes = Mapping[str, str]  # node by executor, as Spark numbers them
+
+
+def homes(pods: Mapping[str, records.Pod]) -> Homes:
+    """Where each sits."""
+    return {number: pod.node for number, pod in pods.items()}
+
+
+def numbered(pods: tuple[records.Pod, ...], driver: str) -> dict[str, records.Pod]:
+    """The executors of a driver (its pod's name) that work, by Spark's number."""
+    mine = (pod for pod in pods if pod.name.rpartition("-exec-")[0] == driver and crew.number(pod).isdecimal())
+    return {crew.number(pod): pod for pod in mine if pod.node and pod.phase == "Running" and not pod.deleting}
+
+
+def measures(found: Traffic, where: Homes) -> moves.Measures:
+    """Of executors that have a place; what one of them sends to itself crosses nothing, wherever it sits."""
+    ran = [one for one in found.queries if one.batches]
+    batches = sum(one.batches for one in ran)
+    pairs = [(where[a], where[b], count) for (a, b), count in between(found).items() if a in where and b in where]
+    return moves.Measures(
+        batches=min((one.batches for one in ran), default=0),
+        batch_ms=sum(one.batch_ms * one.batches for one in ran) / max(1, batches),
+        rows=sum(sum(one.rows.values()) for one in ran),
+        bytes=sum(count for _, _, count in pairs),
+        cross_bytes=sum(count for one, other, count in pairs if one != other),
+    )
+
+
+def between(found: Traffic) -> dict[tuple[str, str], int]:
+    """Bytes of each pair of two different executors, all queries together."""
+    total: dict[tuple[str, str], int] = {}
+    for query in found.queries:
+        for one, to in query.pairs.items():
+            for other, count in to.items():
+                if one != other:
+                    total[one, other] = total.get((one, other), 0) + count
+    return total
+
+
+def span_s(found: Traffic) -> float:
+    """How long the batches took that are told of."""
+    return max((one.seconds for one in found.queries), default=0.0)
+
+
+def loads_m(found: Traffic) -> dict[str, int]:
+    """How busy each executor is: milliseconds of tasks each second, which is millicores."""
+    total: dict[str, float] = {}
+    for query in found.queries:
+        for one, run_ms in query.run_ms.items():
+            total[one] = total.get(one, 0.0) + run_ms / max(query.seconds, 1e-3)
+    return {one: round(load_m) for one, load_m in total.items()}
