@@ -66,8 +66,8 @@ WISH = moves.Wish(
     source="node1",
     target="node2",
     cause=moves.TRAFFIC,
-    why="consolidate: 60% of what its job sends between nodes stays on one, 8000 B/s",
-    before=moves.Measures(100, 800.0, 90_000, 6_000_000, 4_000_000),
+    why="consolidate: 100% of the bytes that it exchanges with other nodes would stay on one, 13333 B/s",
+    before=moves.Measures(100, 800.0, 90_000, 4_000_000, 4_000_000),
 )
 
 

@@ -33,7 +33,7 @@ CASES = {
 def test_a_move_is_judged_by_what_left_its_node_and_by_how_long_batches_took(measured, better):
     found, why = judgement.helped(BEFORE, measured, real_time=False)
     assert found is better
-    assert "60.0% of the shuffled bytes left their node before" in why
+    assert "60.0% of its bytes crossed between nodes before" in why
 
 
 def test_a_batch_of_real_time_mode_is_as_long_as_its_trigger_says():

@@ -189,7 +189,7 @@ def test_what_helped_stays():
         None, (moves.Past(made.NOW_S - 400, made.NOW_S, "node1", "node2", moves.BETTER),)
     )
     assert told(seen) == [("Keep", "4", "stays on node2")]
-    assert "66.7% of the shuffled bytes left their node before, 0.0% after" in judged(seen).decisions[0].why
+    assert "100.0% of its bytes crossed between nodes before, 0.0% after" in judged(seen).decisions[0].why
 
 
 def test_what_did_not_help_goes_back_and_is_left_alone():

@@ -24,9 +24,9 @@ def torn(state=None, nodes=TORN, **spec):
 def test_an_executor_goes_to_those_it_talks_to():
     found = wishes.plan(torn(), {KEY: measured.told(measured.alike(3))})[KEY]
     assert (found.executor, found.source, found.target) == (f"{crews.DRIVER.name}-exec-1", "node1", "node2")
-    assert found.why == "consolidate: 100% of what its job sends between nodes stays on one, 13333 B/s"
+    assert found.why == "consolidate: 100% of the bytes that it exchanges with other nodes would stay on one, 13333 B/s"
     assert found.cause == moves.TRAFFIC
-    assert found.before == moves.Measures(100, 800.0, 90_000, 6_000_000, 4_000_000)
+    assert found.before == moves.Measures(100, 800.0, 90_000, 4_000_000, 4_000_000)
 
 
 def test_what_one_sends_to_itself_and_to_those_that_are_gone_draws_nobody():
@@ -188,3 +188,11 @@ def test_stromax_leaves_a_node_alone_that_does_twelve_percent_more():
     fleet = torn(nodes=("node1", "node2", "node3"), placement=placement)
     found = wishes.plan(fleet, {KEY: measured.told({"1": {}, "2": {}, "3": {}}, run_ms=busy)})
     assert found == {}
+
+
+def test_in_real_time_mode_nobody_moves_for_the_load_of_a_node():
+    nodes, silent = ("node1",) * 4 + ("node2", "node3"), {str(number): {} for number in range(1, 7)}
+    traffic = measured.told(silent, run_ms=dict.fromkeys("123456", 75_000.0))
+    for real_time in (False, True):
+        fleet = torn(nodes=nodes, placement=streamjob.Placement(policy="stromax"), real_time=real_time)
+        assert (KEY in wishes.plan(fleet, {KEY: traffic})) is not real_time

@@ -9,11 +9,11 @@ _SAME_LOAD = 0.2  # batches of loads that differ by more cannot be compared
 def helped(before: moves.Measures, after: moves.Measures, *, real_time: bool) -> tuple[bool, str]:
     """Whether it may stay, and why, in words.
 
-    Traffic is compared as a part of what is shuffled, so a load that has changed does not count. A batch of Real-Time
+    Traffic is compared as a part of the executor's own, so a load that has changed does not count. A batch of Real-Time
     Mode is as long as its trigger says.
     """
     less = _less(before.cross_share, after.cross_share)
-    share = f"{before.cross_share:.1%} of the shuffled bytes left their node before, {after.cross_share:.1%} after"
+    share = f"{before.cross_share:.1%} of its bytes crossed between nodes before, {after.cross_share:.1%} after"
     if real_time or not _is_alike(before, after):
         return less >= LEAST_BETTER, f"{share}, {after.batches} batches each"
     faster = _less(before.batch_ms, after.batch_ms)

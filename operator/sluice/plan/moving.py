@@ -156,7 +156,8 @@ def _judge(view: views.JobView, verdict: verdicts.Verdict, record: moves.Record,
     found = view.traffic
     if found is None or found.begins_s < now.since_s:
         return verdict
-    after = sampled.measures(found, sampled.homes(sampled.numbered(view.pods, now.driver)))
+    where = sampled.homes(sampled.numbered(view.pods, now.driver))
+    after = sampled.measures(found, where, now.replacement.rpartition("-")[2])
     if after.batches < now.wish.before.batches:
         return verdict
     is_better, why = judgement.helped(now.wish.before, after, real_time=view.job.spec.real_time)

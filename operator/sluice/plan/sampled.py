@@ -23,11 +23,15 @@ def numbered(pods: tuple[records.Pod, ...], driver: str) -> dict[str, records.Po
     return {crew.number(pod): pod for pod in mine if pod.node and pod.phase == "Running" and not pod.deleting}
 
 
-def measures(found: Traffic, where: Homes) -> moves.Measures:
-    """Of executors that have a place; what one of them sends to itself crosses nothing, wherever it sits."""
+def measures(found: Traffic, where: Homes, number: str = "") -> moves.Measures:
+    """Batches and rows of the job; bytes of one executor, with others that have a place, in both directions.
+
+    A move changes the crossings of the one that moves alone, and among its own bytes that is no noise.
+    """
     ran = [one for one in found.queries if one.batches]
     batches = sum(one.batches for one in ran)
-    pairs = [(where[a], where[b], count) for (a, b), count in between(found).items() if a in where and b in where]
+    own = {pair: count for pair, count in between(found).items() if number in pair}
+    pairs = [(where[one], where[other], count) for (one, other), count in own.items() if {one, other} <= where.keys()]
     return moves.Measures(
         batches=min((one.batches for one in ran), default=0),
         batch_ms=sum(one.batch_ms * one.batches for one in ran) / max(1, batches),

@@ -15,7 +15,7 @@ from sluice.values.traffic import Traffic
 from sluice_policies import model, stay, stromax
 from sluice_policies import moves as planned
 
-LEAST_SAVED = 0.08  # of what a job sends between nodes: a move that promises less is not worth a restart
+LEAST_SAVED = 0.08  # of what an executor exchanges between nodes: one that would save less is not worth a restart
 _SKEW = 0.12  # how far above the mean load StroMAX's Alg. 2 acts
 Key = tuple[str, str]  # namespace and name of a StreamJob
 
@@ -29,7 +29,8 @@ class _Team:
     pairs: Mapping[tuple[str, str], int]  # bytes between two of them
     busy_m: Mapping[str, int]  # millicores of work
     span_s: float  # in which that was measured
-    before: moves.Measures
+    homes: sampled.Homes
+    traffic: Traffic
     nodes: tuple[str, ...]  # that may take one, by name
     draws: frozenset[str]  # nodes of what it wants to be near: who sits there stays
     alone: frozenset[tuple[str | None, str]]  # from where to where nothing of it goes
@@ -54,12 +55,18 @@ class _Step:
     target: str
     cause: moves.Cause
     why: str
-    saved: float  # part of what the job sends between nodes
+    kept: int  # bytes that would no longer cross between nodes
+    before: moves.Measures
+
+    @property
+    def saved(self) -> float:
+        """The part of those that cross now."""
+        return self.kept / self.before.cross_bytes if self.before.cross_bytes else 0.0
 
     def wish(self) -> moves.Wish:
         """As its job is told."""
         pod = self.team.executors[self.number]
-        return moves.Wish(pod.name, pod.node, self.target, self.cause, self.why, self.team.before)
+        return moves.Wish(pod.name, pod.node, self.target, self.cause, self.why, self.before)
 
 
 def plan(fleet: views.FleetView, measured: Mapping[Key, Traffic]) -> dict[Key, moves.Wish]:
@@ -105,16 +112,16 @@ def _team(
 ) -> _Team:
     nodes = _allowed(fleet, job)
     complete = len(executors) == job.spec.executors.count and all(pod.node in nodes for pod in executors.values())
-    before = sampled.measures(traffic, sampled.homes(executors))
     between = sampled.between(traffic).items()
-    told = before.batches >= restraint.LEAST_BATCHES
+    told = sampled.measures(traffic, {}).batches >= restraint.LEAST_BATCHES
     return _Team(
         job=job,
         executors=executors,
         pairs={pair: count for pair, count in between if pair[0] in executors and pair[1] in executors},
         busy_m=sampled.loads_m(traffic),
         span_s=max(sampled.span_s(traffic), 1e-3),
-        before=before,
+        homes=sampled.homes(executors),
+        traffic=traffic,
         nodes=nodes,
         draws=frozenset(pod.node for pod in fleet.near.get(job.key, ())),
         alone=frozenset(restraint.left_alone(moves.read(job.status), fleet.now_s)),
@@ -164,21 +171,22 @@ def _steps(group: Sequence[_Team], plan: planned.Plan, cause: moves.Cause) -> li
         for number in team.executors
         if (move := to.get(team.task(number))) and (move.source, move.target) not in team.alone
     ]
-    worth = [one for one in found if cause == moves.LOAD or one.saved >= LEAST_SAVED]
-    return sorted(worth, key=lambda one: (-one.saved, one.team.job.key, int(one.number)))
+    return sorted(filter(_is_worth_it, found), key=lambda one: (-one.kept, one.team.job.key, int(one.number)))
+
+
+def _is_worth_it(step: _Step) -> bool:
+    """What a node is relieved of shows in batch times, of which Real-Time Mode has none."""
+    if step.cause == moves.LOAD:
+        return not step.team.job.spec.real_time
+    return step.saved >= LEAST_SAVED
 
 
 def _step(team: _Team, number: str, move: planned.Move, cause: moves.Cause) -> _Step:
-    cross = team.before.cross_bytes
-    kept = cross - _crossing(team.pairs, {**sampled.homes(team.executors), number: move.target})
-    saved = kept / cross if cross else 0.0
-    words = f"{saved:.0%} of what its job sends between nodes stays on one, {kept / team.span_s:.0f} B/s"
-    why = move.why if cause == moves.LOAD else words
-    return _Step(team, number, move.target, cause, f"{team.job.spec.placement.policy}: {why}", saved)
-
-
-def _crossing(pairs: Mapping[tuple[str, str], int], where: sampled.Homes) -> int:
-    return sum(count for (one, other), count in pairs.items() if where[one] != where[other])
+    before = sampled.measures(team.traffic, team.homes, number)
+    kept = before.cross_bytes - sampled.measures(team.traffic, {**team.homes, number: move.target}, number).cross_bytes
+    of = f"{kept / max(1, before.cross_bytes):.0%} of the bytes that it exchanges with other nodes"
+    why = move.why if cause == moves.LOAD else f"{of} would stay on one, {kept / team.span_s:.0f} B/s"
+    return _Step(team, number, move.target, cause, f"{team.job.spec.placement.policy}: {why}", kept, before)
 
 
 def _graph(fleet: views.FleetView, teams: Sequence[_Team], group: Sequence[_Team], *, busy: bool) -> model.Snapshot:

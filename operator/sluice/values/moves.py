@@ -26,17 +26,17 @@ _LONGEST = 512
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Measures:
-    """What some batches of a job cost."""
+    """What some batches of a job cost, and how far the one that moves was from those it talks to."""
 
     batches: int
     batch_ms: float  # in the mean
     rows: int
-    bytes: int  # shuffled between two different executors
+    bytes: int  # between the executor and others
     cross_bytes: int  # of them between nodes
 
     @property
     def cross_share(self) -> float:
-        """The part of all shuffled bytes that leaves its node: it does not change with the load."""
+        """The part of its bytes that crosses between nodes: it does not change with the load."""
         return self.cross_bytes / self.bytes if self.bytes else 0.0
 
     @property
