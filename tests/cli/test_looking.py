@@ -99,6 +99,15 @@ def test_status_of_one_job_shows_its_parts_and_conditions(desk):
     ]
 
 
+def test_status_of_one_job_shows_the_executor_that_moves_and_the_advice(desk):
+    move = {"executor": "clicks-1-exec-3", "from": "node1", "to": "node2", "phase": "Watched", "why": "consolidate: …"}
+    sizing = {"executors": 5, "cores": 2, "why": "300 rows come a second"}
+    for advice, told in ((sizing, ["advice     5 executors of 2 cores: 300 rows come a second"]), ({}, [])):
+        desk.holds(fakes.stream_job(status={"placement": {"move": move}, "sizing": advice}))
+        found = [line for line in desk.type("status", "clicks").splitlines() if line.startswith(("move", "advice"))]
+        assert found == ["move       clicks-1-exec-3 from node1 to node2, Watched: consolidate: …", *told]
+
+
 def test_status_of_one_job_shows_each_query_with_its_last_batch(desk):
     measured = {"id": "q-1", "name": "clicks", "phase": "running", "committed": 41, "batch": 42, "batchMs": 230}
     rates = {"processedRowsPerSecond": 870.5, "lag": 12}

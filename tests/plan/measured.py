@@ -24,8 +24,8 @@ def rests(spec: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
 
 
 def executors(*nodes: str, **change: Any) -> list[records.Pod]:
-    """One on each node, numbered from 1, hours old."""
-    asked: dict[str, Any] = {"requests": records.Resources(1000, 1 << 30, 1), "created_s": made.NOW_S - 9000}
+    """One on each node, numbered from 1."""
+    asked: dict[str, Any] = {"requests": records.Resources(1000, 1 << 30, 1)}
     return [crews.executor(number, node=node, **(asked | change)) for number, node in enumerate(nodes, 1)]
 
 

@@ -1,7 +1,6 @@
 """A move is recorded, carried out by a roll, watched over as many batches as before, and kept or undone once."""
 
 import dataclasses
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ def record(now=None, *past):
 def begun(phase=moves.MOVING, ago_s=100.0, **change):
     at_s = made.NOW_S - ago_s
     return dataclasses.replace(
-        moves.Move(measured.WISH, phase, at_s, at_s, crews.DRIVER.name, "" if phase == moves.MOVING else FOURTH),
+        moves.Move(measured.WISH, phase, at_s, at_s, crews.DRIVER.name, 3, "" if phase == moves.MOVING else FOURTH),
         **change,
     )
 
@@ -28,9 +27,9 @@ def begun(phase=moves.MOVING, ago_s=100.0, **change):
 FOURTH = f"{crews.DRIVER.name}-exec-4"
 
 
-def arrived(**change):
+def arrived():
     """Its replacement works on the other node, and it is gone."""
-    return [*measured.executors(*TORN)[1:], crews.executor(4, node="node2", **change)]
+    return [*measured.executors(*TORN)[1:], crews.executor(4, node="node2")]
 
 
 def handed(**how):
@@ -56,7 +55,7 @@ def resting(**more):
 def test_a_wish_is_recorded_before_anything_is_done_about_it():
     seen = resting()
     found = moved(seen)
-    assert found.now == moves.Move(measured.WISH, moves.MOVING, made.NOW_S, made.NOW_S, crews.DRIVER.name)
+    assert found.now == moves.Move(measured.WISH, moves.MOVING, made.NOW_S, made.NOW_S, crews.DRIVER.name, 3)
     assert told(seen) == [("Move", "1", "goes from node1 to node2")]
     assert (judged(seen).told, judged(seen).look_again_s) == ({}, 0.0)
     assert moves.read(measured.after(seen)).now.wish == measured.WISH
@@ -71,7 +70,7 @@ def test_once_it_is_recorded_one_more_executor_is_asked_for_and_then_it_goes():
 
 
 def test_without_room_for_one_more_nobody_goes_before():
-    there = [*measured.executors(*TORN), crews.executor(4, created_s=made.NOW_S - 50, **crews.FULL)]
+    there = [*measured.executors(*TORN), crews.executor(4, **crews.FULL)]
     seen = measured.view(there, record(begun()), orders=crews.told(4), since_s=130)
     assert crews.ordered(seen) == (4, [])
 
@@ -110,7 +109,7 @@ def test_under_observe_it_is_said_once_and_left():
 
 
 def test_it_is_watched_once_its_replacement_works_there():
-    seen = measured.view(arrived(created_s=made.NOW_S - 80), record(begun()), orders=crews.told(3))
+    seen = measured.view(arrived(), record(begun()), orders=crews.told(3))
     assert moved(seen).now == begun(moves.WATCHED, since_s=made.NOW_S)
 
 
@@ -127,15 +126,13 @@ UNDER_WAY = {
 
 @pytest.mark.parametrize(("pods", "orders"), UNDER_WAY.values(), ids=UNDER_WAY)
 def test_it_is_under_way_while(pods, orders):
-    late = [dataclasses.replace(pod, created_s=made.NOW_S - 80) if pod.name == FOURTH else pod for pod in pods]
-    assert moved(measured.view(late, record(begun()), orders=orders)) is None
+    assert moved(measured.view(pods, record(begun()), orders=orders)) is None
 
 
 SENT = '{"at": "2027-01-15T07:59:00Z", "node": "node2", "policy": "consolidate", "why": "an executor moves there"}'
-HERE: dict[str, Any] = {"created_s": made.NOW_S - 80}
 IN_VAIN = {
     "its replacement is sent elsewhere": (
-        {"pods": [*measured.executors(*TORN), crews.executor(4, node="node3", **HERE)], "orders": crews.told(4)},
+        {"pods": [*measured.executors(*TORN), crews.executor(4, node="node3")], "orders": crews.told(4)},
         "node2 did not take its replacement",
     ),
     "the node turned its replacement away": (
@@ -203,8 +200,8 @@ def test_what_did_not_help_goes_back_and_is_left_alone():
 
 def test_the_way_back_is_not_judged():
     back = dataclasses.replace(measured.WISH, executor=FOURTH, source="node2", target="node1")
-    pods = [*measured.executors(*TORN)[1:], crews.executor(5, node="node1", **HERE)]
-    now = begun(wish=back, undoes=True)
+    pods = [*measured.executors(*TORN)[1:], crews.executor(5, node="node1")]
+    now = begun(wish=back, undoes=True, newest=4)
     undone = moves.Past(made.NOW_S - 900, made.NOW_S - 100, "node1", "node2", moves.UNDONE)
     found = moved(measured.view(pods, record(now, undone), orders=crews.told(3)))
     assert (found.now, [one.outcome for one in found.past]) == (None, [moves.UNDONE, moves.UNDO])

@@ -49,10 +49,16 @@ def test_all_at_one_place_stay():
     assert wished(torn(nodes=("node2",) * 3), measured.told(measured.alike(3))) is None
 
 
-def test_a_move_that_saves_little_is_not_worth_a_restart():
-    pairs = {"1": {"2": 1000, "4": 940}, "3": {"4": 10_000}, "2": {"5": 9_000}}
-    nodes = ("node1", "node2", "node1", "node1", "node2")
-    assert wished(torn(nodes=nodes), measured.told(pairs)) is None
+@pytest.mark.parametrize(("saved", "goes"), [(7_000, False), (9_000, True)])
+def test_a_move_that_saves_little_of_what_it_exchanges_is_not_worth_a_restart(saved, goes):
+    """It talks most to one whose node is full; the policy itself would go for less, to one whose node is not."""
+    pairs = {"1": {"2": 100_000 - saved, "3": saved}, "3": {"4": 1}}
+    nodes = ("node1", "node2") + ("node3",) * 7
+    full = records.Resources(4000, 4 << 30, 4)
+    room = {"node1": full, "node2": full, "node3": records.Resources(7000, 7 << 30, 7)}
+    there = (made.node("node1"), made.node("node2"), made.node("node3", cpu_m=16_000, memory_gib=64))
+    fleet = dataclasses.replace(torn(nodes=nodes), used=room, nodes=there)
+    assert (wished(fleet, measured.told(pairs)) == ("1", "node1", "node3")) is goes
 
 
 ROOM = {
@@ -71,10 +77,11 @@ ROOM = {
 
 @pytest.mark.parametrize(("there", "spec"), ROOM.values(), ids=ROOM)
 def test_nobody_goes_where_there_is_no_room(there, spec):
-    if "nodes" not in there:  # nor is the way round any better
-        there = {**there, "nodes": (made.node("node1", cpu_m=1000), made.node("node2"))}
-    fleet = dataclasses.replace(torn(**spec), **there)
-    assert wished(fleet, measured.told(measured.alike(3))) is None
+    traffic = measured.told(measured.alike(3))
+    one_way = dataclasses.replace(torn(), nodes=(made.node("node1", cpu_m=1000), made.node("node2")))
+    assert wished(one_way, traffic) == ("1", "node1", "node2")
+    fleet = dataclasses.replace(torn(**spec), **{"nodes": one_way.nodes, **there})
+    assert wished(fleet, traffic) is None
 
 
 def test_who_sits_beside_what_the_job_wants_to_be_near_stays():
@@ -95,7 +102,7 @@ def in_status(*lines):
     return {"placement": {"moves": list(lines)}}
 
 
-NOW = moves.Move(measured.WISH, moves.WATCHED, made.NOW_S - 3600, made.NOW_S - 3500, crews.DRIVER.name)
+NOW = moves.Move(measured.WISH, moves.WATCHED, made.NOW_S - 3600, made.NOW_S - 3500, crews.DRIVER.name, 3)
 HELD = {
     "placement.mode is Off": ({}, {"placement": streamjob.Placement("Off")}, {}),
     "it is not Ready": ({"conditions": [{"type": "Ready", "status": "False"}]}, {}, {}),

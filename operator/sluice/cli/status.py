@@ -68,6 +68,12 @@ def _page(job: Body) -> str:
     if nodes := placement.get("nodes"):
         where = ", ".join(f"{node} {count}" for node, count in sorted(nodes.items()))
         lines.append(f"placement  {where} ({placement.get('policy', '-')})")
+    if move := placement.get("move"):
+        lines.append(
+            f"move       {move['executor']} from {move['from']} to {move['to']}, {move['phase']}: {move['why']}"
+        )
+    if (sizing := status.get("sizing")) and "executors" in sizing:
+        lines.append(f"advice     {sizing['executors']} executors of {sizing['cores']} cores: {sizing['why']}")
     found = [(c["type"], c["status"], c.get("reason"), c.get("message")) for c in status.get("conditions", ())]
     return "\n".join(lines) + ("\n\n" + words.table(("CONDITION", "IS", "REASON", "MESSAGE"), found) if found else "")
 

@@ -7,6 +7,7 @@ go where the old ones sit, but for the one that moves.
 import collections
 from collections.abc import Mapping
 
+from sluice.plan import crew
 from sluice.values import moves, names, records, streamjob, views
 
 Nodes = Mapping[str, str]  # by uid of the pod
@@ -23,10 +24,9 @@ def nodes(fleet: views.FleetView) -> Nodes:
 
 
 def _alone(fleet: views.FleetView, job: streamjob.StreamJob, now: moves.Move) -> Nodes:
-    mine = [pod for pod in _executors(fleet.placed, job) if _is_of(pod, now.driver) and pod.created_s >= now.at_s]
-    if any(pod.node == now.wish.target for pod in mine):
+    if any(pod.node == now.wish.target and _came_since(pod, now) for pod in _executors(fleet.placed, job)):
         return {}
-    coming = [pod for pod in _executors(fleet.waiting, job) if _is_of(pod, now.driver) and pod.created_s >= now.at_s]
+    coming = [pod for pod in _executors(fleet.waiting, job) if _came_since(pod, now)]
     return {coming[0].uid: now.wish.target} if coming else {}
 
 
@@ -43,6 +43,10 @@ def _with_driver(fleet: views.FleetView, job: streamjob.StreamJob, now: moves.Mo
 
 def _executors(pods: tuple[records.Pod, ...], job: streamjob.StreamJob) -> list[records.Pod]:
     return [pod for pod in pods if pod.role == names.EXECUTOR and (pod.namespace, pod.job) == job.key]
+
+
+def _came_since(pod: records.Pod, now: moves.Move) -> bool:
+    return _is_of(pod, now.driver) and crew.number(pod).isdecimal() and int(crew.number(pod)) > now.newest
 
 
 def _is_of(pod: records.Pod, driver: str) -> bool:

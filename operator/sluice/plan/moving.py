@@ -7,7 +7,7 @@ before, then plan.judgement. A way back is not judged: it was undone once, and i
 
 import dataclasses
 
-from sluice.plan import changes, handover, judgement, placed, restraint, retry_place, rolling, sampled, verdicts
+from sluice.plan import changes, crew, handover, judgement, placed, restraint, retry_place, rolling, sampled, verdicts
 from sluice.values import handoff, moves, records, views
 
 _DEADLINE_S = 240.0  # to arrive: a roll that takes longer is called stuck
@@ -47,7 +47,7 @@ def _begun(view: views.JobView, verdict: verdicts.Verdict, record: moves.Record)
         return _noted(
             view, verdict, record, None, past, verdicts.Decision(view.now_s, "Move", wish.executor, what, wish.why)
         )
-    now = moves.Move(wish, moves.MOVING, view.now_s, view.now_s, verdict.driver.pod)
+    now = _first(view, wish, verdict.driver.pod)
     what = f"goes from {wish.source} to {wish.target}"
     begun = _noted(
         view, verdict, record, now, None, verdicts.Decision(view.now_s, "Move", wish.executor, what, wish.why)
@@ -112,9 +112,8 @@ def _arrive(view: views.JobView, verdict: verdicts.Verdict, record: moves.Record
     """Until its replacement works on the node and it is gone itself."""
     if view.job.spec.real_time:
         return _arrive_with_driver(view, verdict, record, now)
-    mine = [pod for pod in view.pods if pod.name.rpartition("-exec-")[0] == now.driver and not pod.over]
-    present = [pod for pod in mine if not pod.deleting]
-    new = [pod for pod in present if pod.created_s >= now.at_s and pod.name != now.wish.executor]
+    present = [pod for pod in _executors(view, now.driver) if not (pod.over or pod.deleting)]
+    new = [pod for pod in present if int(crew.number(pod)) > now.newest]
     there = [pod for pod in new if _home(pod) == now.wish.target]
     stays = any(pod.name == now.wish.executor for pod in present)
     if there and not stays and not verdict.moves and verdict.ready:
@@ -157,7 +156,8 @@ def _judge(view: views.JobView, verdict: verdicts.Verdict, record: moves.Record,
     if found is None or found.begins_s < now.since_s:
         return verdict
     where = sampled.homes(sampled.numbered(view.pods, now.driver))
-    after = sampled.measures(found, where, now.replacement.rpartition("-")[2])
+    peers = sampled.peers(found).get(now.replacement.rpartition("-")[2], {})
+    after = sampled.measures(found, where, peers, now.wish.target)
     if after.batches < now.wish.before.batches:
         return verdict
     is_better, why = judgement.helped(now.wish.before, after, real_time=view.job.spec.real_time)
@@ -177,7 +177,7 @@ def _undone(
     can = restraint.has_budget(view.job, record, view.now_s) and _may_begin(view, verdict, back)
     if not can or view.job.spec.placement.mode != "Act":
         return verdict
-    way = moves.Move(back, moves.MOVING, view.now_s, view.now_s, now.driver, undoes=True)
+    way = dataclasses.replace(_first(view, back, now.driver), undoes=True)
     what = f"goes back from {back.source} to {back.target}"
     decision = verdicts.Decision(view.now_s, "Undo", back.executor, what, why)
     begun = _noted(view, verdict, record, way, _past(view, now, moves.UNDONE), decision)
@@ -213,6 +213,16 @@ def _noted(
     kept = restraint.remembered((*record.past, *((past,) if past else ())), view.now_s)
     decisions = (*verdict.decisions, *((decision,) if decision else ()))
     return dataclasses.replace(verdict, moved=moves.Record(now, kept), decisions=decisions)
+
+
+def _first(view: views.JobView, wish: moves.Wish, driver: str) -> moves.Move:
+    newest = max(int(crew.number(pod)) for pod in _executors(view, driver))
+    return moves.Move(wish, moves.MOVING, view.now_s, view.now_s, driver, newest)
+
+
+def _executors(view: views.JobView, driver: str) -> list[records.Pod]:
+    mine = (pod for pod in view.pods if pod.name.rpartition("-exec-")[0] == driver)
+    return [pod for pod in mine if crew.number(pod).isdecimal()]
 
 
 def _home(pod: records.Pod) -> str:

@@ -175,11 +175,18 @@ def _sit(guest: _Guest, node: str, space: room.Room) -> bool:
 def _snapshot(table: _Table, group: Sequence[_Guest]) -> model.Snapshot:
     """The group's jobs as a policy sees them: one number per node, the scarcer of CPU and memory."""
     free = {node: table.space.free[node] for node in group[0].nodes}
-    exchange = room.Exchange(free.values())
-    nodes = tuple(model.Node(name, exchange.capacity(left)) for name, left in free.items())
-    tasks = [model.Task(guest.task, exchange.load(guest.pod.requests), guest.pod.job) for guest in group]
+    total_cpu_m = sum(max(0, left.cpu_m) for left in free.values())
+    bytes_per_m = max(1, sum(max(0, left.memory_bytes) for left in free.values()) // max(1, total_cpu_m))
+    nodes = tuple(
+        model.Node(name, max(0, min(left.cpu_m, left.memory_bytes // bytes_per_m))) for name, left in free.items()
+    )
+    tasks = [model.Task(guest.task, _load(guest.pod.requests, bytes_per_m), guest.pod.job) for guest in group]
     pinned, edges = _surroundings(table, group)
     return model.Snapshot(nodes, (*tasks, *pinned), tuple(edges))
+
+
+def _load(needs: records.Resources, bytes_per_m: int) -> int:
+    return max(needs.cpu_m, -(-needs.memory_bytes // bytes_per_m))
 
 
 def _surroundings(table: _Table, group: Sequence[_Guest]) -> tuple[list[model.Task], list[model.Edge]]:

@@ -11,23 +11,6 @@ from sluice.values import records
 Key = tuple[str, str, str]  # a driver and its executors: namespace, job, attempt
 
 
-class Exchange:
-    """CPU and memory as one number, for policies: memory counts at the rate of what is free."""
-
-    def __init__(self, free: Iterable[records.Resources]) -> None:
-        left = list(free)
-        total_cpu_m = sum(max(0, one.cpu_m) for one in left)
-        self._bytes_per_m = max(1, sum(max(0, one.memory_bytes) for one in left) // max(1, total_cpu_m))
-
-    def capacity(self, left: records.Resources) -> int:
-        """The scarcer of the two."""
-        return max(0, min(left.cpu_m, left.memory_bytes // self._bytes_per_m))
-
-    def load(self, needs: records.Resources) -> int:
-        """The larger of the two: what fits by these numbers fits."""
-        return max(needs.cpu_m, -(-needs.memory_bytes // self._bytes_per_m))
-
-
 class Room:
     """Free resources by node, and how many executors of each driver sit there."""
 

@@ -23,22 +23,36 @@ def numbered(pods: tuple[records.Pod, ...], driver: str) -> dict[str, records.Po
     return {crew.number(pod): pod for pod in mine if pod.node and pod.phase == "Running" and not pod.deleting}
 
 
-def measures(found: Traffic, where: Homes, number: str = "") -> moves.Measures:
-    """Batches and rows of the job; bytes of one executor, with others that have a place, in both directions.
+def measures(found: Traffic, where: Homes, peers: Mapping[str, int], node: str) -> moves.Measures:
+    """Batches and rows of the job; bytes of one executor on a node, with its peers that have a place.
 
     A move changes the crossings of the one that moves alone, and among its own bytes that is no noise.
     """
     ran = [one for one in found.queries if one.batches]
     batches = sum(one.batches for one in ran)
-    own = {pair: count for pair, count in between(found).items() if number in pair}
-    pairs = [(where[one], where[other], count) for (one, other), count in own.items() if {one, other} <= where.keys()]
+    known = {other: count for other, count in peers.items() if other in where}
     return moves.Measures(
-        batches=min((one.batches for one in ran), default=0),
+        batches=enough(found),
         batch_ms=sum(one.batch_ms * one.batches for one in ran) / max(1, batches),
         rows=sum(sum(one.rows.values()) for one in ran),
-        bytes=sum(count for _, _, count in pairs),
-        cross_bytes=sum(count for one, other, count in pairs if one != other),
+        bytes=sum(known.values()),
+        cross_bytes=sum(count for other, count in known.items() if where[other] != node),
     )
+
+
+def enough(found: Traffic) -> int:
+    """So many batches are told of each query that runs."""
+    return min((one.batches for one in found.queries if one.batches), default=0)
+
+
+def peers(found: Traffic) -> dict[str, dict[str, int]]:
+    """For each executor the bytes with each other one, in both directions."""
+    met: dict[str, dict[str, int]] = {}
+    for (one, other), count in between(found).items():
+        for near, far in ((one, other), (other, one)):
+            of_near = met.setdefault(near, {})
+            of_near[far] = of_near.get(far, 0) + count
+    return met
 
 
 def between(found: Traffic) -> dict[tuple[str, str], int]:

@@ -74,7 +74,7 @@ def _load(view: views.JobView, verdict: verdicts.Verdict) -> _Load | None:
     """As measured; None while too little was."""
     if view.traffic is None:
         return None
-    cost = sampled.measures(view.traffic, {})
+    cost = sampled.measures(view.traffic, {}, {}, "")
     crowd = sampled.numbered(view.pods, verdict.driver.pod)
     work, slots = sum(sampled.loads_m(view.traffic).values()) / 1000, _slots(view.job.spec)
     if cost.batches < restraint.LEAST_BATCHES or not crowd or not work or not cost.rows:

@@ -6,6 +6,7 @@ its plan each job gets the one step that helps by itself and has room, and the n
 """
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sluice_policies
@@ -27,6 +28,7 @@ class _Team:
     job: streamjob.StreamJob
     executors: Mapping[str, records.Pod]  # by Spark's number
     pairs: Mapping[tuple[str, str], int]  # bytes between two of them
+    peers: Mapping[str, Mapping[str, int]]  # the same of each with every other
     busy_m: Mapping[str, int]  # millicores of work
     span_s: float  # in which that was measured
     homes: sampled.Homes
@@ -113,11 +115,12 @@ def _team(
     nodes = _allowed(fleet, job)
     complete = len(executors) == job.spec.executors.count and all(pod.node in nodes for pod in executors.values())
     between = sampled.between(traffic).items()
-    told = sampled.measures(traffic, {}).batches >= restraint.LEAST_BATCHES
+    told = sampled.enough(traffic) >= restraint.LEAST_BATCHES
     return _Team(
         job=job,
         executors=executors,
         pairs={pair: count for pair, count in between if pair[0] in executors and pair[1] in executors},
+        peers=sampled.peers(traffic),
         busy_m=sampled.loads_m(traffic),
         span_s=max(sampled.span_s(traffic), 1e-3),
         homes=sampled.homes(executors),
@@ -182,8 +185,10 @@ def _is_worth_it(step: _Step) -> bool:
 
 
 def _step(team: _Team, number: str, move: planned.Move, cause: moves.Cause) -> _Step:
-    before = sampled.measures(team.traffic, team.homes, number)
-    kept = before.cross_bytes - sampled.measures(team.traffic, {**team.homes, number: move.target}, number).cross_bytes
+    peers, node = team.peers.get(number, {}), team.executors[number].node
+    before = sampled.measures(team.traffic, team.homes, peers, node)
+    after = sampled.measures(team.traffic, team.homes, peers, move.target)
+    kept = before.cross_bytes - after.cross_bytes
     of = f"{kept / max(1, before.cross_bytes):.0%} of the bytes that it exchanges with other nodes"
     why = move.why if cause == moves.LOAD else f"{of} would stay on one, {kept / team.span_s:.0f} B/s"
     return _Step(team, number, move.target, cause, f"{team.job.spec.placement.policy}: {why}", kept, before)
@@ -194,21 +199,37 @@ def _graph(fleet: views.FleetView, teams: Sequence[_Team], group: Sequence[_Team
 
     A load is what an executor asks for, or how busy it is; a node's capacity is what the graph may use of it.
     """
-    space = room.Room(fleet.nodes, fleet.used)
-    exchange = room.Exchange(space.free[node] for node in group[0].nodes)
+    free = room.Room(fleet.nodes, fleet.used).free
+    usual = _Usual([pod.requests for team in group for pod in team.executors.values()])
     movable = {team.job.key for team in group}
-    tasks, loads = [], dict.fromkeys(group[0].nodes, 0)
+    tasks, there = [], {name: free[name].cpu_m if busy else usual.fits(free[name]) for name in group[0].nodes}
+    loads = dict.fromkeys(there, 0)
     for team in teams:
         for number, pod in team.executors.items():
-            load = team.busy_m.get(number, 0) if busy else exchange.load(pod.requests)
+            load = team.busy_m.get(number, 0) if busy else usual.load(pod.requests)
             pinned = team.job.key not in movable or pod.node in team.draws
             tasks.append(model.Task(team.task(number), load, team.job.name, pod.node, pinned))
-            if pod.node in loads:
+            if pod.node in there:
                 loads[pod.node] += load
-                space.free[pod.node] += pod.requests
-    capacities = {name: space.free[name].cpu_m if busy else exchange.capacity(space.free[name]) for name in loads}
-    nodes = tuple(model.Node(name, max(0, load, capacities[name])) for name, load in loads.items())
+                there[pod.node] += pod.requests.cpu_m if busy else load
+    nodes = tuple(model.Node(name, max(0, loads[name], capacity)) for name, capacity in there.items())
     return model.Snapshot(nodes, tuple(tasks), tuple(edge for team in group for edge in _edges(team)))
+
+
+class _Usual:
+    """What is asked for as one number: thousandths of a usual executor. Exact where all ask for the same."""
+
+    def __init__(self, asked: Sequence[records.Resources]) -> None:
+        self._cpu_m = max(1.0, sum(one.cpu_m for one in asked) / len(asked))
+        self._memory_bytes = max(1.0, sum(one.memory_bytes for one in asked) / len(asked))
+
+    def load(self, needs: records.Resources) -> int:
+        """Of an executor, by what it needs more of."""
+        return math.ceil(1000 * max(needs.cpu_m / self._cpu_m, needs.memory_bytes / self._memory_bytes))
+
+    def fits(self, left: records.Resources) -> int:
+        """So much more a node takes, by what it has less of."""
+        return math.floor(1000 * min(left.cpu_m / self._cpu_m, left.memory_bytes / self._memory_bytes, left.pods))
 
 
 def _edges(team: _Team) -> Iterator[model.Edge]:

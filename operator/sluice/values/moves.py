@@ -66,6 +66,7 @@ class Move:
     at_s: float  # it was begun
     since_s: float  # of this phase
     driver: str  # whose executor it is; its pod
+    newest: int  # its youngest executor when it was begun, as Spark counts: who comes later has a higher number
     replacement: str = ""  # the pod that came in its place
     undoes: bool = False
 
@@ -82,6 +83,7 @@ class Move:
             "at": driver_state.timestamp(self.at_s),
             "since": driver_state.timestamp(self.since_s),
             "driver": self.driver,
+            "newest": self.newest,
             "replacement": self.replacement or None,
             "undoes": self.undoes or None,
             "before": {
@@ -148,6 +150,7 @@ def _read_move(found: Body) -> Move:
         at_s=driver_state.seconds(found["at"]),
         since_s=driver_state.seconds(found["since"]),
         driver=found["driver"],
+        newest=found["newest"],
         replacement=found.get("replacement") or "",
         undoes=bool(found.get("undoes")),
     )
