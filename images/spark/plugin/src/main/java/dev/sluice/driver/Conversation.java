@@ -37,15 +37,17 @@ final class Conversation {
     private final Agent agent;
     private final StateReport state;
     private final Obey obey;
+    private final Balance balance;
     private final BlockingQueue<ObjectNode> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
     private final AtomicLong cpuNs = new AtomicLong();
     private volatile boolean ended;
     private volatile String trouble = "";
 
-    Conversation(final Agent agent, final StateReport state, final Obey obey) {
+    Conversation(final Agent agent, final StateReport state, final Obey obey, final Balance balance) {
         this.agent = agent;
         this.state = state;
         this.obey = obey;
+        this.balance = balance;
     }
 
     void start() {
@@ -140,9 +142,10 @@ final class Conversation {
 
     private void send(final ObjectNode document) {
         try {
-            call("/v1/report", document, REPORT_MS);
+            balance.heed(call("/v1/report", document, REPORT_MS));
         } catch (final IOException | RuntimeException e) {
-            LOG.debug("Sluice: a report was not taken", e);
+            balance.forget();
+            LOG.debug("Sluice: a report was not taken, or its answer made no sense", e);
         }
     }
 
