@@ -30,7 +30,8 @@ def _folder() -> str:
 _ON_S3: Mapping[str, Any] = {"checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/bench-redeploy/files"}}
 _WIDE = {"count": 2, "memory": "2Gi", "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
 STATE = of("million", executors=_WIDE)
-KINDS = (of("aggregation"), of("foreach-batch"), of("files", **_ON_S3), of("two"), redeploy_stage.REAL_TIME)
+TO_FILES = of("files", **_ON_S3)
+KINDS = (of("aggregation"), of("foreach-batch"), TO_FILES, of("two"), redeploy_stage.REAL_TIME)
 
 
 def judge(job: streamjobs.Job, load: flow.Load) -> Found:
