@@ -15,6 +15,7 @@ MODULES = {  # what is called operator must not be a module of that name: it wou
     "operator": "bench.operator_parts",
     "papers": "bench.papers",
     "placement": "bench.placement",
+    "rebalance": "bench.rebalance",
     "redeploy": "bench.redeploy",
 }
 

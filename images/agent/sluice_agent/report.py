@@ -86,7 +86,7 @@ def _query(query: heard.Query, known: Known) -> dict[str, Any]:
     late = {"warm": query.warm, "committedAtMs": query.committed_at_ms, "firstCommitAtMs": query.first_commit_at_ms}
     found |= {name: value for name, value in late.items() if value}
     if learned := known.balancer.queries.get(query.id):
-        found |= {"settled": learned.settled, **({"split": learned.left} if learned.left else {})}
+        found |= {"settled": learned.settled, "split": learned.left}
     summed = known.sums.queries.get(query.name)
     if not summed:
         return found

@@ -4,9 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.agent.Agent;
 import dev.sluice.agent.Json;
+import dev.sluice.measure.Own;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +31,6 @@ final class Conversation {
     private static final long PAUSE_MS = 500;
     /** Only "something changed": the state itself is written when it is sent. */
     private static final ObjectNode CHANGED = Json.document();
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Agent agent;
     private final StateReport state;
@@ -150,11 +148,11 @@ final class Conversation {
     }
 
     private JsonNode call(final String path, final ObjectNode document, final int timeoutMs) throws IOException {
-        final long beganNs = THREADS.getCurrentThreadCpuTime();
+        final long beganNs = Own.nowNs();
         try {
             return agent.call(path, state.addTo(document), timeoutMs);
         } finally {
-            cpuNs.addAndGet(THREADS.getCurrentThreadCpuTime() - beganNs);
+            cpuNs.addAndGet(Own.nowNs() - beganNs);
         }
     }
 

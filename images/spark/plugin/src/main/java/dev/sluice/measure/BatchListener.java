@@ -56,11 +56,11 @@ public final class BatchListener extends SparkListener {
         final String query = properties == null ? null : properties.getProperty(QUERY);
         final String batch = properties == null ? null : properties.getProperty(BATCH);
         if (query != null && batch != null) {
-            final long beganNs = System.nanoTime();
+            final long beganNs = Own.nowNs();
             final String key = Measures.key(query, batch);
             stages.put(event.stageInfo().stageId(), stage(key, event.stageInfo()));
             shuffles.submitted(event.stageInfo());
-            measures.of(key).ownNs += System.nanoTime() - beganNs;
+            measures.of(key).ownNs += Own.nowNs() - beganNs;
         }
     }
 
@@ -90,7 +90,7 @@ public final class BatchListener extends SparkListener {
         if (stage == null) {
             return;
         }
-        final long beganNs = System.nanoTime();
+        final long beganNs = Own.nowNs();
         final Batch batch = measures.of(stage.batch());
         final Work work = batch.of(event.taskInfo().executorId());
         final TaskMetrics task = event.taskMetrics();
@@ -103,7 +103,7 @@ public final class BatchListener extends SparkListener {
                 work.addScan(task.inputMetrics().recordsRead(), event.taskInfo().finishTime() - stage.submittedMs());
             }
         }
-        batch.ownNs += System.nanoTime() - beganNs;
+        batch.ownNs += Own.nowNs() - beganNs;
     }
 
     private static void remember(final Stage stage, final SparkListenerTaskEnd event, final TaskMetrics task) {
@@ -134,21 +134,21 @@ public final class BatchListener extends SparkListener {
     public void onStageCompleted(final SparkListenerStageCompleted event) {
         final Stage stage = stages.remove(event.stageInfo().stageId());
         if (stage != null) {
-            final long beganNs = System.nanoTime();
+            final long beganNs = Own.nowNs();
             final Batch batch = measures.of(stage.batch());
             shuffles.share(event.stageInfo(), stage.reads(), batch);
             if (stage.tookMs().size() >= FEWEST) {
                 Collections.sort(stage.tookMs());
                 batch.addStretch(stage.tookMs());
             }
-            batch.ownNs += System.nanoTime() - beganNs;
+            batch.ownNs += Own.nowNs() - beganNs;
         }
     }
 
     @Override
     public void onOtherEvent(final SparkListenerEvent event) {
         if (event instanceof StreamingQueryListener.QueryProgressEvent) {
-            measures.end(((StreamingQueryListener.QueryProgressEvent) event).progress(), System.nanoTime());
+            measures.end(((StreamingQueryListener.QueryProgressEvent) event).progress(), Own.nowNs());
         }
     }
 }

@@ -71,7 +71,7 @@ public final class Measures {
         known.addTo(node);
         final long cutNs = cuts.tell(progress.id().toString(), node);
         // Counted up to here: what follows is one hand-over to another thread, and what that costs stands in a later batch.
-        node.put("ownUs", (known.ownNs + cutNs + talkNs.getAsLong() + System.nanoTime() - beganNs) / 1000);
+        node.put("ownUs", (known.ownNs + cutNs + talkNs.getAsLong() + Own.nowNs() - beganNs) / 1000);
         ended.accept(document);
     }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.split;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.measure.Own;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -79,7 +80,7 @@ public final class Split {
 
     /** The source's plan, cut as told; or itself. */
     List<InputPartition> plan(final String query, final List<InputPartition> own, final boolean isArranged) {
-        final long beganNs = System.nanoTime();
+        final long beganNs = Own.nowNs();
         try {
             crew = there.get();
             final Shares shares = query == null ? null : told.get(query);
@@ -93,7 +94,7 @@ public final class Split {
             surprised(query, e);
             return own;
         } finally {
-            ownNs.addAndGet(System.nanoTime() - beganNs);
+            ownNs.addAndGet(Own.nowNs() - beganNs);
         }
     }
 

@@ -1,0 +1,13 @@
+"""``make bench NAME=rebalance``: what cutting, watching, shifting and moving bring, on the cluster.
+
+Parts come one after another, each is remembered.
+"""
+
+from bench import ledger, outcome, rebalance_slow
+
+_PARTS = (rebalance_slow,)
+
+
+def run(book: ledger.Ledger) -> outcome.Outcome:
+    """All parts."""
+    return outcome.total([part.run(book) for part in _PARTS])
