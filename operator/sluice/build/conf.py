@@ -44,6 +44,14 @@ OWNED_PREFIXES = (
 )
 _STATE = "spark.sql.streaming.stateStore"
 _LABEL = "spark.kubernetes.executor.label"
+# Spark reads all but the multiplier at its start. At a hundred medians nothing is tried twice, until the agent sets it.
+_REPLAY = {
+    "spark.speculation": "true",
+    "spark.speculation.efficiency.enabled": "false",  # it spares tasks that progress slowly
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.multiplier": "100",
+}
 
 
 def properties(job: StreamJob, revision: str, around: Surroundings) -> dict[str, str]:
@@ -90,15 +98,26 @@ def _defaults(spec: Spec, split: memory.Split) -> dict[str, str]:
         "spark.executor.failuresValidityInterval": "1h",
         "spark.executor.maxNumFailures": str(max(30, 10 * spec.executors.count)),
         "spark.kubernetes.executor.terminationGracePeriodSeconds": "60",
+        # A part of the input prefers its executor: to wait 3 s for a busy one, and to look for a free one once a
+        # second, may be longer than the batch.
+        "spark.locality.wait": "300ms",
+        "spark.scheduler.revive.interval": "100ms",
         f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         f"{_STATE}.rocksdb.boundedMemoryUsage": "true",  # RocksDB's memory is the overhead's: it must not eat all of it
         f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
         f"{_STATE}.rocksdb.maxMemoryUsageMB": str(max(64, split.overhead // 3)),
         "spark.sql.streaming.stopTimeout": "60s",  # Spark's own is for ever
     }
+    if _replays(spec):
+        found |= _REPLAY
     if spec.application.packages:
         found["spark.jars.ivy"] = "/tmp/.ivy2"  # the user of apache/spark has no home
     return found
+
+
+def _replays(spec: Spec) -> bool:
+    """Whether late tasks may get a second attempt; Spark refuses to start a Real-Time query that speculates."""
+    return not spec.real_time and spec.rebalance.mode != "Off" and spec.rebalance.timeout
 
 
 def _splits(spec: Spec, theirs: Mapping[str, str]) -> tuple[memory.Split, memory.Split]:
