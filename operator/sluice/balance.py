@@ -14,7 +14,7 @@ from sluice import metrics, wakes
 from sluice.observe import latencies, mirror
 from sluice.plan import balancing
 from sluice.transport import failures
-from sluice.values import balances, views
+from sluice.values import balances, driver_state, views
 
 Key = tuple[str, str]  # namespace and name of a StreamJob
 WORKERS = 16
@@ -46,7 +46,7 @@ class Balancer:
             self._memories[key] = None
             self._queue.wake(key)
         found = self._memories.get(key)
-        return found.shown if found else None
+        return found.shown if found and found.shown.driver == driver_state.read(view.job.status).pod else None
 
     def standing(self) -> Mapping[str, int]:
         """How many jobs are how."""

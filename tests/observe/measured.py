@@ -50,7 +50,7 @@ class Driver:
         """What the operator asks for; since then, from the beginning on."""
         return slim.Asked(**{
             "namespace": "shop", "job": "clicks", "pod": POD, "uid": "uid-1", "ip": IP,
-            "since_s": BEGAN_S + since_s, **change,
+            "since_s": BEGAN_S + since_s, "window_s": 330.0, **change,
         })  # fmt: skip
 
 

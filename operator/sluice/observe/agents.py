@@ -4,7 +4,7 @@ What a driver's pod answers is its user's word: bounded, never followed elsewher
 """
 
 import asyncio
-import collections
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -18,20 +18,19 @@ from sluice.values import latencies
 PORT = 7080
 _PATIENCE_S = 4.0
 _MOST_BYTES = 16 << 20
-_MOST_DRIVERS = 5000
-_Line = tuple[str, frozenset[tuple[str, str]]]  # name and labels
+_LABELS = ("streamjob_namespace", "streamjob", "query", "executor", "le")
+_Line = tuple[str, ...]  # the metric's name, those labels, and a number, for a line may stand there twice
+_Page = tuple[float, dict[_Line, float]]  # since 1970, and what stood there
 
 
 class FromAgents:
-    """Keeps what it read of each driver as long as a window may be: one page alone tells nothing of a window."""
+    """Keeps what it read of each driver since its window began: one page alone tells nothing of a window."""
 
     def __init__(
         self, port: int = PORT, now_s: Callable[[], float] = time.time, patience_s: float = _PATIENCE_S
     ) -> None:
         self._port, self._now_s, self._patience_s = port, now_s, patience_s
-        self._pages: collections.OrderedDict[str, list[tuple[float, dict[_Line, list[float]]]]] = (
-            collections.OrderedDict()
-        )  # by uid of a driver's pod
+        self._pages: dict[str, list[_Page]] = {}  # by uid of a driver's pod; who was read last is last
 
     async def read(self, asked: latencies.Asked) -> latencies.Reading:
         """As its interface says."""
@@ -45,7 +44,7 @@ class FromAgents:
             return latencies.Reading(source, problem=f"{source} cannot be asked: {type(why).__name__}")
         except ValueError as why:
             return latencies.Reading(source, problem=f"what {source} answers makes no sense: {str(why)[:200]}")
-        return latencies.Reading(source, histograms.parts(self._series(asked.uid, page), asked))
+        return latencies.Reading(source, histograms.parts(self._series(asked, page), asked))
 
     async def _fetch(self, ip: str) -> bytes:
         host = f"[{ip}]" if ":" in ip else ip
@@ -62,24 +61,34 @@ class FromAgents:
                     raise ValueError(f"more than {_MOST_BYTES >> 20} MiB")
         return bytes(found)
 
-    def _series(self, uid: str, page: dict[_Line, list[float]]) -> Iterator[histograms.Series]:
+    def _series(self, asked: latencies.Asked, page: dict[_Line, float]) -> Iterator[histograms.Series]:
+        pages = self._kept(asked, page)
+        for line in pages[-1][1]:
+            samples = tuple((at_s, values[line]) for at_s, values in pages if line in values)
+            yield histograms.Series(line[0], dict(zip(_LABELS, line[1:-1], strict=True)), samples)
+
+    def _kept(self, asked: latencies.Asked, page: dict[_Line, float]) -> list[_Page]:
+        """With this page; of thousands of drivers each page counts, so no older one than a window needs stays."""
         now_s = self._now_s()
-        pages = [one for one in self._pages.pop(uid, []) if now_s - one[0] <= LONGEST_S]
-        self._pages[uid] = pages = [*pages, (now_s, page)]
-        if len(self._pages) > _MOST_DRIVERS:
-            self._pages.popitem(last=False)
-        for (name, labels), last in page.items():
-            lines = [(at_s, old[name, labels]) for at_s, old in pages if (name, labels) in old]
-            for number in range(len(last)):
-                samples = tuple((at_s, values[min(number, len(values) - 1)]) for at_s, values in lines)
-                yield histograms.Series(name, dict(labels), samples)
+        pages = [one for one in self._pages.pop(asked.uid, []) if now_s - one[0] <= LONGEST_S]
+        known = {line: line for line in pages[-1][1]} if pages else {}
+        pages.append((now_s, {known.get(line, line): value for line, value in page.items()}))
+        first = max((at for at, one in enumerate(pages) if one[0] <= asked.since_s), default=0)
+        self._pages[asked.uid] = pages[first:]
+        while now_s - self._pages[oldest := next(iter(self._pages))][-1][0] > LONGEST_S:
+            del self._pages[oldest]
+        return pages[first:]
 
 
-def _read(page: bytes) -> dict[_Line, list[float]]:
-    """The lines of the one metric; a line that stands there twice has two values."""
+def _read(page: bytes) -> dict[_Line, float]:
+    """The lines of the one metric."""
     wanted = [line for line in page.decode().splitlines() if line.startswith(histograms.METRIC)]
-    found: dict[_Line, list[float]] = {}
+    found: dict[_Line, float] = {}
     for family in parser.text_string_to_metric_families("\n".join([*wanted, ""])):
         for sample in family.samples:
-            found.setdefault((sample.name, frozenset(sample.labels.items())), []).append(float(sample.value))
+            labels = tuple(sys.intern(sample.labels.get(name, "")) for name in _LABELS)
+            number = 0
+            while (line := (sys.intern(sample.name), *labels, str(number))) in found:
+                number += 1
+            found[line] = float(sample.value)
     return found

@@ -14,7 +14,7 @@ from prometheus_api_client import exceptions
 from sluice.observe import histograms
 from sluice.values import latencies
 
-LONGEST_S = 300.0  # no window is longer
+LONGEST_S = 330.0  # no window is longer, the last sample before it included
 _PATIENCE_S = 4.0
 _THREADS = 16
 
@@ -58,7 +58,7 @@ class FromPrometheus:
         names = f"{histograms.METRIC}_(bucket|sum|count)"
         whose = f'streamjob_namespace="{asked.namespace}",streamjob="{asked.job}"'
         with prometheus_api_client.PrometheusConnect(self._url, retry=0, timeout=self._patience_s + 1) as line:
-            return _series(line.custom_query(f'{{__name__=~"{names}",{whose}}}[{LONGEST_S:.0f}s]'))
+            return _series(line.custom_query(f'{{__name__=~"{names}",{whose}}}[{asked.window_s:.0f}s]'))
 
 
 def _series(found: Sequence[Any]) -> list[histograms.Series]:

@@ -55,7 +55,8 @@ def driver(view: views.JobView) -> records.Pod | None:
 
 def asked(view: views.JobView, pod: records.Pod, memory: Memory) -> latencies.Asked:
     """What to read."""
-    return latencies.Asked(view.job.namespace, view.job.name, pod.name, pod.uid, pod.ip, memory.since_s)
+    window_s = min(_PATIENT_S, view.now_s - memory.since_s) + _OLD_S  # and the last sample before it
+    return latencies.Asked(view.job.namespace, view.job.name, pod.name, pod.uid, pod.ip, memory.since_s, window_s)
 
 
 def remembered(view: views.JobView, pod: records.Pod, memory: Memory | None) -> Memory:

@@ -54,7 +54,7 @@ def _weights(view: views.JobView, driver: str, told: Body) -> Mapping[str, float
         return {}
     ours = view.balance is not None and view.balance.driver == driver
     wanted = view.balance.weights if ours and view.balance else in_force(told)
-    there = _executors(view, driver)
+    there = _executors(view, driver) if wanted else set()
     kept = {name: part for name, part in wanted.items() if name in there}
     return kept if len(kept) == len(wanted) or not kept else rounded(kept)
 

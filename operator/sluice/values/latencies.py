@@ -25,6 +25,7 @@ class Asked:
     uid: str
     ip: str
     since_s: float  # since 1970; what ended before does not count
+    window_s: float  # no sample older than this is of use
 
 
 @dataclasses.dataclass(frozen=True)
