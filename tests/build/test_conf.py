@@ -21,8 +21,6 @@ from sluice.values import streamjob
         ("spark.eventLog.rolling.enabled", "true", "true"),
         ("spark.locality.wait", "3s", "3s"),
         ("spark.scheduler.revive.interval", "1s", "1s"),
-        ("spark.speculation", "false", "false"),
-        ("spark.speculation.multiplier", "3", "3"),
         ("spark.plugins", "org.example.Plugin", "org.example.Plugin"),
         ("spark.sql.extensions", "org.example.Extensions", "org.example.Extensions"),
         ("spark.kubernetes.executor.annotation.note", "kept", "kept"),
@@ -46,26 +44,6 @@ from sluice.values import streamjob
 )
 def test_a_setting_of_the_user_counts_unless_sluice_owns_it(key, theirs, counts):
     assert jobs.properties(jobs.job(sparkConf={key: theirs})).get(key) == counts
-
-
-SPECULATES = [
-    ({}, True),
-    ({"mode": "Observe"}, True),
-    ({"lever": {"enabled": False}, "latency": {"enabled": False}}, True),
-    ({"mode": "Off"}, False),
-    ({"timeout": {"enabled": False}}, False),
-]
-
-
-@pytest.mark.parametrize(("rebalance", "whether"), SPECULATES)
-def test_a_second_attempt_for_late_tasks_is_possible_where_it_is_wanted_and_waits_for_the_agent(rebalance, whether):
-    found = jobs.properties(jobs.job(rebalance=rebalance))
-    assert found.get("spark.speculation") == ("true" if whether else None)
-    assert found.get("spark.speculation.multiplier") == ("100" if whether else None)
-
-
-def test_in_real_time_mode_spark_would_refuse_to_speculate():
-    assert not [key for key in jobs.properties(jobs.job(mode="RealTime")) if "speculation" in key]
 
 
 def test_no_event_log_is_kept_unless_asked_for():

@@ -44,14 +44,6 @@ OWNED_PREFIXES = (
 )
 _STATE = "spark.sql.streaming.stateStore"
 _LABEL = "spark.kubernetes.executor.label"
-# Spark reads all but the multiplier at its start. At a hundred medians nothing is tried twice, until the agent sets it.
-_REPLAY = {
-    "spark.speculation": "true",
-    "spark.speculation.efficiency.enabled": "false",  # it spares tasks that progress slowly
-    "spark.speculation.interval": "50ms",
-    "spark.speculation.minTaskRuntime": "50ms",
-    "spark.speculation.multiplier": "100",
-}
 
 
 def properties(job: StreamJob, revision: str, around: Surroundings) -> dict[str, str]:
@@ -108,16 +100,9 @@ def _defaults(spec: Spec, split: memory.Split) -> dict[str, str]:
         f"{_STATE}.rocksdb.maxMemoryUsageMB": str(max(64, split.overhead // 3)),
         "spark.sql.streaming.stopTimeout": "60s",  # Spark's own is for ever
     }
-    if _replays(spec):
-        found |= _REPLAY
     if spec.application.packages:
         found["spark.jars.ivy"] = "/tmp/.ivy2"  # the user of apache/spark has no home
     return found
-
-
-def _replays(spec: Spec) -> bool:
-    """Whether late tasks may get a second attempt; Spark refuses to start a Real-Time query that speculates."""
-    return not spec.real_time and spec.rebalance.mode != "Off" and spec.rebalance.timeout
 
 
 def _splits(spec: Spec, theirs: Mapping[str, str]) -> tuple[memory.Split, memory.Split]:
