@@ -49,6 +49,11 @@ def test_one_executor_alone_has_everything():
     assert judged(view(pods=(DRIVER, executor())), reading({})).shown.message == "one executor has all of the input"
 
 
+def test_a_pod_that_somebody_labelled_an_executor_is_none():
+    stranger = dataclasses.replace(executor(9), name="debug", uid="uid-debug")
+    assert judged(view(pods=(DRIVER, *balances.EXECUTORS, stranger)), reading(EQUAL)).shown.reason == "Balanced"
+
+
 @pytest.mark.parametrize("by", ["mean", "p90", "p99"])
 def test_the_figure_that_counts_is_the_one_that_was_asked_for(by):
     slow = {"mean": "1", "p90": "2", "p99": "3"}

@@ -125,7 +125,7 @@ def _cut(view: views.JobView, pod: records.Pod) -> list[reports.Query]:
 
 def _working(view: views.JobView, pod: records.Pod) -> list[records.Pod]:
     mine = (one for one in view.pods if one.role == names.EXECUTOR and one.owner_uid == pod.uid)
-    return [one for one in mine if one.phase == "Running" and not one.deleting]
+    return [one for one in mine if one.phase == "Running" and not one.deleting and crew.number(one).isdecimal()]
 
 
 def _observed(
