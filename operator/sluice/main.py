@@ -14,9 +14,9 @@ from typing import Literal
 
 import kopf
 
-from sluice import build, cycle, leadership, lease, logs, metrics, wakes, web
+from sluice import balance, build, cycle, leadership, lease, logs, metrics, wakes, web
 from sluice import settings as settings_of
-from sluice.observe import feeds, mirror
+from sluice.observe import agents, feeds, latencies, mirror
 from sluice.transport import credentials, failures, wire
 from sluice.watch import streamjobs
 from sluice_policies import warm
@@ -85,18 +85,26 @@ async def _lead(
         for feed in followed:
             tasks.create_task(feed.run())
         await asyncio.gather(*(feed.answered.wait() for feed in followed), _warm(told))
-        look = cycle.Cycle(seen, line, _around(told))
+        balancer = balance.Balancer(seen, _latencies(told), jobs.wake)
+        look = cycle.Cycle(seen, line, _around(told), balancer)
         look_at_job = feeds.where_read(followed, look.look_at_job)
         for _ in range(told.workers):
             tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
         tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
+        for _ in range(balance.WORKERS):
+            tasks.create_task(balancer.work())
         for pod in seen.leftovers():
             jobs.wake((pod.namespace, pod.job))
         metrics.watch_queue(jobs.depth, jobs.oldest_s, jobs.stalled_s)
         metrics.watch_jobs(seen.standing)
+        metrics.watch_balances(balancer.standing)
         metrics.watch_calls(lambda: line.counts)
         beat.leads(jobs)
         tasks.create_task(_watch(told, seen, end))
+
+
+def _latencies(told: settings_of.Settings) -> latencies.Latencies:
+    return latencies.FromPrometheus(told.prometheus_url) if told.prometheus_url else agents.FromAgents()
 
 
 async def _warm(told: settings_of.Settings) -> None:

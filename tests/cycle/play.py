@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from fakes import api, clock, inside, running, store, world
+from fakes import api, clock, inside, running, store, tasktimes, world
 from faults import proxy
 from sluice import build
 from sluice.transport import credentials
@@ -46,6 +46,7 @@ class Play:
     operator: running.Operator
     between: proxy.Proxy  # the operator and the API server
     around: build.Surroundings = PLAIN  # as the operator is set
+    times: tasktimes.TaskTimes = dataclasses.field(default_factory=tasktimes.TaskTimes)  # what tasks take
     story: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)  # job, phase, reason: what came to be
 
     def __post_init__(self) -> None:
@@ -129,7 +130,7 @@ class Play:
         with contextlib.suppress(BaseExceptionGroup):  # one that had lost the lead has ended by itself
             await self.operator.gone()
         await asyncio.sleep(down_s)
-        self.operator = running.Operator(self.who, around=self.around)
+        self.operator = running.Operator(self.who, around=self.around, source=self.times)
 
 
 @contextlib.asynccontextmanager
@@ -154,7 +155,9 @@ async def begin(
             cluster.inside.silent = cluster.silent
         turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
-        at = Play(kube, cluster, who, running.Operator(who, may_write, namespaces, around), between, around)
+        times = tasktimes.TaskTimes()
+        operator = running.Operator(who, may_write, namespaces, around, times)
+        at = Play(kube, cluster, who, operator, between, around, times)
         try:
             yield at
             assert cluster.doubled == []

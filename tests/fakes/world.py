@@ -171,7 +171,7 @@ class World:
             self.end(pod, 1, "no such class")
             return True
         ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._kube.store.stamp()}
-        return self._change(pod, phase="Running", conditions=[ready])
+        return self._change(pod, phase="Running", podIP="10.0.0.1", conditions=[ready])
 
     def _is_held(self, pod: Body) -> bool:
         """Whether a volume of it is attached to another node."""

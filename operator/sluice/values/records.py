@@ -64,6 +64,7 @@ class Pod:
     reason: str = ""  # Evicted, NodeLost, … of the pod as a whole
     message: str = ""
     node: str = ""
+    ip: str = ""  # of a driver
     requests: Resources = Resources(pods=1)
     gates: tuple[str, ...] = ()
     wishes: Wishes | None = None  # only while our gate holds it
