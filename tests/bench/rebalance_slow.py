@@ -14,11 +14,8 @@ _ROUNDS, _BATCHES = 4, 50  # that count, of each way in each round
 _ROWS, _STEPS = 600, 8_000
 _TUNED = ("1.5", "0.5")  # the best of those tried on the prototype
 _PAPERS = ("1", "0.5")  # Lever's section 5: looked for every 100 ms, from half of the tasks on, past the median
-_STOCK, _LEVER, _BOTH = "stock, a partition a slot", "Lever", "Lever and timeout"
-_OURS = (
-    Way(_LEVER, 3, rebalance={"mode": "Act", "timeout": {"enabled": False}, "latency": {"enabled": False}}),
-    Way(_BOTH, 3, rebalance={"mode": "Act", "latency": {"enabled": False}}),
-)
+_STOCK = "stock, a partition a slot"
+_OURS = (Way("Lever", 3, rebalance={"mode": "Act", "latency": {"enabled": False}}),)
 _TUNINGS = (
     *(Way(f"{parts} partitions", parts) for parts in (6, 12, 24, 48)),
     *(Way(f"{parts} partitions, speculation", parts, _TUNED) for parts in (3, 6, 12, 24, 48)),

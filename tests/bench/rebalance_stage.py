@@ -26,7 +26,14 @@ PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
 _SLICE_S = 3600
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
-OBSERVED: Spec = {"mode": "Observe"}
+OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
+_COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
+    "spark.speculation": "true",
+    "spark.speculation.efficiency.enabled": "false",
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.multiplier": "100",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +155,7 @@ def _usual(words: Mapping[str, Any]) -> dict[str, Any]:
         "checkpoint": {"location": _ROOT},
         "driver": {"template": driver},
         "executors": {"count": 3, "cores": 1, "maxPerNode": 1, "template": executors},
-        "sparkConf": {**plain_spark.S3, "spark.sql.shuffle.partitions": "3"},
+        "sparkConf": {**plain_spark.S3, **_COPIES, "spark.sql.shuffle.partitions": "3"},
         "rebalance": OBSERVED,
     }
 

@@ -125,9 +125,10 @@ SPECULATES = [
 def test_a_second_attempt_for_late_tasks_is_possible_where_it_is_wanted_and_waits_for_the_agent(spec, whether):
     found = {key: value for key, value in conf(pod(**spec)).items() if "speculation" in key}
     expected = {
+        "spark.sluice.speculation": "true",
         "spark.speculation": "true", "spark.speculation.efficiency.enabled": "false",
         "spark.speculation.interval": "50ms", "spark.speculation.minTaskRuntime": "50ms",
-        "spark.speculation.multiplier": "100",
+        "spark.speculation.multiplier": "1000000",
     }  # fmt: skip
     assert found == (expected if whether else {})
 
@@ -137,6 +138,7 @@ def test_who_sets_speculation_himself_has_it_so(key, theirs):
     job = {"sparkConf": {key: theirs}}
     assert key not in conf(pod(**job))
     assert jobs.properties(jobs.job(**job))[key] == theirs
+    assert ("spark.sluice.speculation" in conf(pod(**job))) is (key != "spark.speculation")
 
 
 def test_without_an_agent_that_sets_its_limit_nothing_is_tried_twice():

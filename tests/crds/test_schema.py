@@ -54,6 +54,7 @@ CHANGES = {
     "placement.maxMovesPerHour": 1,
     "rebalance.mode": "Off",
     "rebalance.lever.enabled": False,
+    "rebalance.lever.keepOrder": True,
     "rebalance.latency.enabled": False,
     "rebalance.latency.by": "p99",
     "rebalance.timeout.enabled": False,

@@ -59,6 +59,7 @@ TABLE = [
     ({"placement": {"maxMovesPerHour": 1}}, "placement.maxMovesPerHour", 12, 1, Asks.NOTHING),
     ({"rebalance": {"mode": "Off"}}, "rebalance.mode", "Act", "Off", Asks.NOTHING),
     ({"rebalance": {"lever": {"enabled": False}}}, "rebalance.lever.enabled", True, False, Asks.NOTHING),
+    ({"rebalance": {"lever": {"keepOrder": True}}}, "rebalance.lever.keepOrder", False, True, Asks.NOTHING),
     ({"rebalance": {"latency": {"enabled": False}}}, "rebalance.latency.enabled", True, False, Asks.NOTHING),
     ({"rebalance": {"latency": {"by": "p99"}}}, "rebalance.latency.by", "mean", "p99", Asks.NOTHING),
     ({"rebalance": {"timeout": {"enabled": False}}}, "rebalance.timeout.enabled", True, False, Asks.HANDOVER),

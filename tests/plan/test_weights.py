@@ -33,6 +33,7 @@ CASES = {
     "observed": (view(rebalance=rebalance(mode="Observe")), {**ACT, "act": False}),
     "off": (view(told=TOLD, rebalance=rebalance(mode="Off")), None),
     "without Lever": (view(rebalance=rebalance(lever=False)), {**ACT, "lever": False}),
+    "rows in order": (view(rebalance=rebalance(keep_order=True)), {**ACT, "whole": True}),
     "without a second attempt": (view(rebalance=rebalance(timeout=False)), {**ACT, "timeout": False}),
     "in Real-Time Mode": (view(real_time=True), {**ACT, "timeout": False}),
     "the user forbids copies": (view(spark_conf={"spark.speculation": "false"}), {**ACT, "timeout": False}),
@@ -81,12 +82,13 @@ def test_weights_change_nothing_else_in_the_orders_and_nothing_is_done_for_them(
     assert verdict == life.judge(seen, PLUGGED)
 
 
-def test_an_agent_that_knows_nothing_of_it_reads_the_same_orders():
+def test_the_agent_keeps_it_and_the_plugin_gets_the_same_orders():
     plain, more = (
-        {"version": 1, "serial": 5, "drivers": {"d": {"gate": {"open": True}, **balance}}}
+        read.read({"version": 1, "serial": 5, "drivers": {"d": {"gate": {"open": True}, **balance}}}, "d")
         for balance in ({}, {"balance": {**ACT, "weights": WEIGHTS}})
     )
-    assert read.read(plain, "d") == read.read(more, "d")
+    assert plain.document == more.document
+    assert more.balance == read.Balance(act=True, lever=True, timeout=True, whole=False, weights=WEIGHTS)
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 1000])

@@ -98,10 +98,12 @@ def _watched(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> 
     for times, count in batch.stretch:
         learned.stretch.extend([times] * min(count, _PERIOD_TASKS))
     found = timeout.step(learned.stretch, _TIMEOUT)
+    if found is None:
+        return {}
     # Stages of all sizes share one setting, so the absolute one, which counts for the smallest alone, is left out.
     settings = dict(timeout.speculation(found, len(batch.crew) + 1, len(batch.crew), _TIMEOUT))
-    quantile = settings.get("spark.speculation.quantile", "1")
-    return {"speculation": {"multiplier": float(settings["spark.speculation.multiplier"]), "quantile": float(quantile)}}
+    names = ("multiplier", "quantile")
+    return {"speculation": {name: float(settings[f"spark.speculation.{name}"]) for name in names}}
 
 
 def _near(one: Shares, other: Shares) -> bool:

@@ -20,6 +20,8 @@ def ordered(view: views.JobView, driver: str, told: Body) -> Body:
     if spec.mode == "Off":
         return rest
     balance: dict[str, object] = {"act": spec.mode == "Act", "lever": spec.lever, "timeout": replays(view.job.spec)}
+    if spec.keep_order:
+        balance["whole"] = True
     if found := _weights(view, driver, told):
         balance["weights"] = found
     return {**rest, "balance": balance}

@@ -79,6 +79,7 @@ TABLE = (
     Field("placement.maxMovesPerHour", lambda s: s.placement.max_moves_per_hour, Asks.NOTHING),
     Field("rebalance.mode", lambda s: s.rebalance.mode, Asks.NOTHING),
     Field("rebalance.lever.enabled", lambda s: s.rebalance.lever, Asks.NOTHING),
+    Field("rebalance.lever.keepOrder", lambda s: s.rebalance.keep_order, Asks.NOTHING),
     Field("rebalance.latency.enabled", lambda s: s.rebalance.latency, Asks.NOTHING),
     Field("rebalance.latency.by", lambda s: s.rebalance.by, Asks.NOTHING),
     Field("rebalance.timeout.enabled", lambda s: s.rebalance.timeout, Asks.HANDOVER),

@@ -97,6 +97,7 @@ class Rebalance:
 
     mode: Mode = "Act"
     lever: bool = True
+    keep_order: bool = False  # partitions of a source stay whole
     latency: bool = True
     by: Statistic = "mean"  # the agents' histograms are too coarse for quantiles to be everyone's measure
     timeout: bool = True
@@ -245,6 +246,7 @@ def _rebalance(found: Body) -> Rebalance:
     return Rebalance(
         mode=found.get("mode", "Act"),
         lever=found.get("lever", {}).get("enabled", True),
+        keep_order=found.get("lever", {}).get("keepOrder", False),
         latency=latency.get("enabled", True),
         by=latency.get("by", "mean"),
         timeout=found.get("timeout", {}).get("enabled", True),

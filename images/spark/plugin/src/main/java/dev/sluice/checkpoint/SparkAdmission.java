@@ -2,12 +2,15 @@ package dev.sluice.checkpoint;
 
 import dev.sluice.inside.Inside;
 import dev.sluice.realtime.EndableScans;
+import dev.sluice.speculate.Sinks;
+import dev.sluice.speculate.Speculation;
 import dev.sluice.split.CutScans;
 import dev.sluice.split.Split;
 import java.io.IOException;
 import java.util.Collection;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqBase;
 import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog;
@@ -105,6 +108,7 @@ public final class SparkAdmission implements Admission {
         removeUnfinished(execution, hadoop);
         adoptSettings(execution.sparkSessionForStream(), query.spark().root());
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        forbidCopies(query, execution);
         if (StateFormat.namesItsFiles(conf)) {
             ThoroughSink.put(execution);
         }
@@ -114,6 +118,16 @@ public final class SparkAdmission implements Admission {
             CutScans.plan(execution.sparkSessionForStream(), split);
         }
         SourceNames.write(query.spark().root(), hadoop, Compatibility.sources(execution.analyzedPlan()));
+    }
+
+    /** Before the sink is put behind another. Spark asks anew for each stage, and refuses a Real-Time batch with copies. */
+    private static void forbidCopies(final Query query, final StreamExecution execution) {
+        final SparkConf live = execution.sparkSession().sparkContext().conf();
+        if (query.spark().isRealTime()) {
+            Speculation.forbid(live, "query '" + query.spark().name() + "' runs in Real-Time Mode");
+        } else if (!Sinks.takeOneAttempt(execution.sink())) {
+            Speculation.forbid(live, "into the sink of query '" + query.spark().name() + "' each attempt would write");
+        }
     }
 
     /** A sink of files keeps a log of its own, which says what its readers see. */
