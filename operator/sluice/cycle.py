@@ -5,7 +5,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from sluice import act, build, metrics, outlook
+from sluice import act, balance, build, metrics, outlook
 from sluice.build import config
 from sluice.observe import leases, mirror, revisions, streamjobs
 from sluice.plan import changes, gone, life, placement, retry_place, rollback, status
@@ -38,10 +38,11 @@ class Cycle:
         seen: mirror.Mirror,
         line: wire.Wire,
         around: build.Surroundings,
+        balancer: balance.Balancer,
         now_s: Callable[[], float] = time.time,
         found: outlook.Outlook | None = None,
     ) -> None:
-        self._seen, self._line, self._around, self._now_s = seen, line, around, now_s
+        self._seen, self._line, self._around, self._balancer, self._now_s = seen, line, around, balancer, now_s
         self._found = found or outlook.Outlook()
         self._refused: dict[Key, Refusal] = {}
         self._in_vain: collections.Counter[Key] = collections.Counter()  # looks in a row
@@ -85,7 +86,7 @@ class Cycle:
         return gone.plan(pods, None if pods else await leases.read(self._line, key))
 
     async def _filled_in(self, view: views.JobView) -> views.JobView:
-        """The view with what is rarely so: nodes not read, a refusal, a driver made of another spec."""
+        """The view with what else is known: a refusal, a driver made of another spec, what the latency loop found."""
         refused = self._refused.get(view.job.key)
         revision = view.job.status.get("revision")
         if given_up := rollback.given_up(view.job):
@@ -99,7 +100,8 @@ class Cycle:
                 view, former=config.recorded(former).spec if former else None, prepared=coming is not None
             )
         sentence = refused.sentence if refused else ""
-        return dataclasses.replace(view, refused=sentence, placing=self._around.placing)
+        balanced = self._balancer.follow(view)
+        return dataclasses.replace(view, refused=sentence, placing=self._around.placing, balance=balanced)
 
     async def _look_at_fleet(self) -> float | None:
         fleet = self._seen.fleet_view(self._now_s())

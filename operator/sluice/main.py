@@ -15,9 +15,9 @@ from typing import Literal
 
 import kopf
 
-from sluice import build, cycle, leadership, lease, logs, metrics, outlook, rounds, wakes, web
+from sluice import balance, build, cycle, leadership, lease, logs, metrics, outlook, rounds, wakes, web
 from sluice import settings as settings_of
-from sluice.observe import feeds, mirror, traffic
+from sluice.observe import agents, feeds, latencies, mirror, traffic
 from sluice.transport import credentials, failures, wire
 from sluice.watch import streamjobs
 from sluice_policies import warm
@@ -83,7 +83,7 @@ async def _lead(
     seen = mirror.Mirror(jobs.wake, functools.partial(fleet.wake, _FLEET), told.namespaces)
     async with (
         wire.Wire(credentials.load(), may_write) as line,
-        traffic.Agents() as agents,
+        traffic.Agents() as asked,
         asyncio.TaskGroup() as tasks,
     ):
         followed = feeds.feeds(seen, line, told.namespaces, places=told.placement == "cluster")
@@ -91,19 +91,27 @@ async def _lead(
             tasks.create_task(feed.run())
         await asyncio.gather(*(feed.answered.wait() for feed in followed), _warm(told))
         found = outlook.Outlook()
-        look = cycle.Cycle(seen, line, _around(told), found=found)
+        balancer = balance.Balancer(seen, _latencies(told), jobs.wake)
+        look = cycle.Cycle(seen, line, _around(told), balancer, found=found)
         look_at_job = feeds.where_read(followed, look.look_at_job)
         for _ in range(told.workers):
             tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
         tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
-        tasks.create_task(rounds.Rounds(seen, found, jobs.wake, agents, time.time).run())
+        for _ in range(balance.WORKERS):
+            tasks.create_task(balancer.work())
+        tasks.create_task(rounds.Rounds(seen, found, jobs.wake, asked, time.time).run())
         for pod in seen.leftovers():
             jobs.wake((pod.namespace, pod.job))
         metrics.watch_queue(jobs.depth, jobs.oldest_s, jobs.stalled_s)
         metrics.watch_jobs(seen.standing)
+        metrics.watch_balances(balancer.standing)
         metrics.watch_calls(lambda: line.counts)
         beat.leads(jobs)
         tasks.create_task(_watch(told, seen, end))
+
+
+def _latencies(told: settings_of.Settings) -> latencies.Latencies:
+    return latencies.FromPrometheus(told.prometheus_url) if told.prometheus_url else agents.FromAgents()
 
 
 async def _warm(told: settings_of.Settings) -> None:

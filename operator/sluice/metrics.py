@@ -14,6 +14,7 @@ REGISTRY = prometheus.CollectorRegistry()
 prometheus.ProcessCollector(registry=REGISTRY)
 
 PHASES = ("Pending", "Starting", "Running", "Restarting", "Stopping", "Suspended", "Completed", "Failed")
+BALANCES = ("Waiting", "Balanced", "Shifting", "Refused")
 RESTING = frozenset(("Suspended", "Completed"))
 MOST_NAMED_JOBS = 200  # more than a person reads at 3 a.m.
 _MOST_VALUES = 40  # of one open label
@@ -37,6 +38,12 @@ _decisions = prometheus.Counter(
 )
 _refusals = prometheus.Counter(
     "sluice_refusals_total", "What was asked for and not done, by reason.", ["reason"], registry=REGISTRY
+)
+_latencies = prometheus.Histogram(
+    "sluice_latency_read_seconds",
+    "What reading the task times of a job took, in vain or not.",
+    registry=REGISTRY,
+    buckets=_SECONDS,
 )
 _leader = prometheus.Gauge("sluice_leader", "1 while this pod leads, else 0.", registry=REGISTRY)
 
@@ -82,14 +89,30 @@ class _Jobs(registry.Collector):
         yield named
 
 
-_jobs, _calls = _Jobs(), _Calls()
+class _Balances(registry.Collector):
+    """Counted when asked for, like jobs."""
+
+    standing: Callable[[], Mapping[str, int]] = staticmethod(dict)
+
+    def collect(self) -> Iterable[core.Metric]:
+        balanced = core.GaugeMetricFamily(
+            "sluice_balanced_jobs", "Jobs the latency loop looks after, by how they stand.", labels=["reason"]
+        )
+        found = self.standing()
+        for reason in BALANCES:
+            balanced.add_metric([reason], found.get(reason, 0))
+        yield balanced
+
+
+_jobs, _calls, _balances = _Jobs(), _Calls(), _Balances()
+REGISTRY.register(_balances)
 REGISTRY.register(_jobs)
 REGISTRY.register(_calls)
 _seen: dict[str, set[str]] = {}
 
 
 def cycle_ended(of: str, took_s: float, waited_s: float) -> None:
-    """A cycle of a `job`, or of the `fleet`, is done."""
+    """A cycle of a `job`, of the `fleet`, or of a job's `balance`, is done."""
     _cycle.labels(_bounded("of", of)).observe(took_s)
     _waited.observe(waited_s)
 
@@ -109,6 +132,16 @@ def watch_jobs(standing: Callable[[], Mapping[tuple[str, str], tuple[str, bool]]
 def watch_calls(counts: Callable[[], Mapping[tuple[str, str, int], int]]) -> None:
     """Where the requests to the API server are counted: by method, plural and status, 0 for no answer."""
     _calls.counts = counts
+
+
+def watch_balances(standing: Callable[[], Mapping[str, int]]) -> None:
+    """Where to look for how many jobs of the latency loop are how."""
+    _balances.standing = standing
+
+
+def latencies_read(took_s: float) -> None:
+    """Task times of a job were read, or could not be."""
+    _latencies.observe(took_s)
 
 
 def decided(kind: str) -> None:

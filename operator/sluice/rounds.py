@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from sluice import outlook
 from sluice.observe import mirror, traffic
 from sluice.plan import wishes
-from sluice.values import driver_state, moves, names, records, views
+from sluice.values import driver_state, names, records, views
 from sluice.values.traffic import Traffic
 
 EVERY_S = 60.0
@@ -45,20 +45,20 @@ class Rounds:
         """One round."""
         fleet = self._seen.whole_view(self._now_s())
         drivers = _drivers(fleet)
-        measured = await self._survey({key: _asked(fleet, key, pod) for key, pod in drivers.items()})
+        measured = await self._survey({key: pod.ip for key, pod in drivers.items()})
         fleet = self._seen.whole_view(self._now_s())
         known = {key: (driver.uid, measured[key]) for key, driver in drivers.items() if key in measured}
         self._found.renew(known, wishes.plan(fleet, measured))
         for key in sorted(measured):
             self._wake(key)
 
-    async def _survey(self, asked: Mapping[Key, traffic.Asked]) -> dict[Key, Traffic]:
+    async def _survey(self, asked: Mapping[Key, str]) -> dict[Key, Traffic]:
         answers = await asyncio.gather(*(self._heard(key, one) for key, one in asked.items()))
         return {key: answer for key, answer in zip(asked, answers, strict=True) if answer is not None}
 
-    async def _heard(self, key: Key, asked: traffic.Asked) -> Traffic | None:
+    async def _heard(self, key: Key, ip: str) -> Traffic | None:
         try:
-            return await self._agents.ask(asked)
+            return await self._agents.ask(ip)
         except traffic.Unheard as why:
             _LOG.debug("traffic of %s/%s: %s", *key, why)
             return None
@@ -69,14 +69,7 @@ def _drivers(fleet: views.FleetView) -> dict[Key, records.Pod]:
     found = {}
     for pod in fleet.placed:
         job = fleet.jobs[pod.namespace, pod.job]
-        runs = pod.role == names.DRIVER and pod.phase == "Running" and bool(pod.address) and not pod.deleting
+        runs = pod.role == names.DRIVER and pod.phase == "Running" and bool(pod.ip) and not pod.deleting
         if runs and pod.name == driver_state.read(job.status).pod and job.status.get("orders"):
             found[job.key] = pod
     return found
-
-
-def _asked(fleet: views.FleetView, key: Key, driver: records.Pod) -> traffic.Asked:
-    """While a move is watched, of as many batches as were measured before it."""
-    now = moves.read(fleet.jobs[key].status).now
-    is_watched = now is not None and now.phase == moves.WATCHED
-    return traffic.Asked(driver.address, now.wish.before.batches if now and is_watched else 0)

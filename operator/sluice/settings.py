@@ -13,6 +13,7 @@ from sluice.values import quantities
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 _IMAGE = re.compile(r"[\w.:/@-]{1,512}")
+_HTTP = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _MASTER = re.compile(r"k8s://https?://[^\s/]+(:\d+)?")
 
 
@@ -69,6 +70,7 @@ def _set(variable: str, default: object, read: Callable[[str], object], about: s
 
 _name = _like(_SUBDOMAIN, "a Kubernetes name: a-z, 0-9, - and ., at most 253 characters")
 _image = _like(_IMAGE, "an image such as registry.example/sluice-agent:0.1.0, or nothing")
+_http = _like(_HTTP, "a URL such as http://prometheus.monitoring:9090, or nothing")
 _url = _like(_MASTER, "a Spark master such as k8s://https://kubernetes.default.svc")
 
 
@@ -98,6 +100,9 @@ class Settings:
     driver_role: str = _set("SLUICE_DRIVER_ROLE", "sluice-driver", _name, "The ClusterRole every driver is bound to.")
     api_server_url: str = _set(
         "SLUICE_API_SERVER_URL", "k8s://https://kubernetes.default.svc", _url, "Where drivers find the API server."
+    )
+    prometheus_url: str = _set(
+        "SLUICE_PROMETHEUS_URL", "", _http, "Where task times are asked for; nothing: the agents beside the drivers."
     )
 
 

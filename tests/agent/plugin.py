@@ -33,7 +33,7 @@ def work(**changes: Any) -> Document:
     return {
         "tasks": 4, "failed": 0, "rows": 100, "inputBytes": 1000, "runMs": 400, "cpuMs": 300, "pythonMs": 50,
         "gcMs": 10, "localBytes": 5, "remoteBytes": 7, "fetchWaitMs": 20, "writtenBytes": 12,
-        "taskMs": [[96, 3], [112, 1]], **changes,
+        "scanRows": 100, "scanMs": 100, "taskMs": [[96, 3], [112, 1]], **changes,
     }  # fmt: skip
 
 
@@ -46,7 +46,8 @@ def batch(number: int = 42, **changes: Any) -> Document:
         "state": {"operators": 1, "rows": 30, "bytes": 4096, "rowsDroppedByWatermark": 2},
         "sources": [{"source": "Kafka", "rows": 200, "lag": 17}, {"source": "file", "rows": 0}],
         "executors": {"1": work(), "2": work()}, "shuffledBytes": {"1": {"2": 7}}, "shuffledBytesComplete": True,
-        "ownUs": 700, **changes,
+        "ownUs": 700, "crew": {"1": 4, "2": 4}, "cut": {"pieces": 8, "own": ""}, "stretch": [[96, 6], [112, 2]],
+        **changes,
     }  # fmt: skip
 
 

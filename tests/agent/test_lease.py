@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent import fake_api, loops, plugin
-from sluice_agent import board, client, heard, lease, main, report, settings, tally
+from sluice_agent import balance, board, client, heard, lease, main, report, settings, tally
 
 OLD, NEW = "clicks-5f3a9c-1", "clicks-77aa01-1"
 
@@ -196,7 +196,10 @@ def telling(agent, clock):
                 return board.Board(states.ring)
 
             states = heard.Heard(clock)
-            return states, main._Telling(agent(OLD), states, loop.run(on()), tally.Tally(clock))
+            here = loop.run(on())
+
+            known = report.Known(states, here, tally.Tally(clock), balance.Balancer(here))
+            return states, main._Telling(agent(OLD), known)
 
         yield make
 

@@ -1,5 +1,6 @@
 """What Prometheus gets: the sums, in the names of the README, without those who are gone."""
 
+import json
 import math
 import re
 
@@ -180,3 +181,20 @@ def test_every_metric_stands_in_the_readme_as_it_is():
 def test_who_scrapes_gets_them_and_nobody_else_gets_anything(shown, line, status):
     answer = plugin.raw(shown.port, f"{line}\r\nHost: x\r\n\r\n".encode())
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_traffic_is_told_in_exact_pairs_over_the_last_batches(shown, sums):
+    for number in range(120):
+        sums.add(batches.read(plugin.batch(number)))
+    found = json.loads(plugin.raw(shown.port, b"GET /v1/traffic HTTP/1.1\r\n\r\n").partition(b"\r\n\r\n")[2])
+    told = found["queries"]["clicks"]
+    assert (told["batches"], told["pairs"]) == (70, {"1": {"2": 70 * 7}})
+    assert told["executors"]["1"] == {"runMs": 70 * 400, "rows": 70 * 100}
+    assert told["batchMs"] == pytest.approx([230.0, 230.0])
+
+
+def test_a_query_that_is_gone_sends_nothing(sums, now):
+    sums.add(batches.read(plugin.batch()))
+    now[0] += 301.0
+    sums.keep(heard.read(plugin.state(queries=[])))
+    assert sums.traffic.document("")["queries"] == {}

@@ -12,7 +12,7 @@ import pytest
 
 from agent import loops, waiting
 from agent.plugin import FakePlugin, batch, query, state
-from sluice_agent import board, folder, heard, listen, orders, talk, tally
+from sluice_agent import balance, board, folder, heard, listen, orders, talk, tally
 
 TOKEN = "t" * 32
 
@@ -43,7 +43,7 @@ def on(loop, states):
 
 @pytest.fixture
 def plugin(loop, on, states, sums, tmp_path):
-    port = loop.serve(talk.Talk(TOKEN, on, states, sums).service)
+    port = loop.serve(talk.Talk(TOKEN, on, states, sums, balance.Balancer(on)).service)
     folder.Folder(tmp_path).introduce(port, TOKEN)
     return FakePlugin(tmp_path)
 
@@ -67,8 +67,14 @@ def later(work, *words):
     return result
 
 
-def test_a_report_is_taken_and_answered_with_nothing_but_the_version(plugin, states, sums):
-    assert plugin.report(batch=batch(42)) == (200, {"version": 1})
+def test_a_report_without_a_batch_is_answered_with_nothing_but_the_version(plugin):
+    assert plugin.report() == (200, {"version": 1})
+
+
+def test_a_batch_is_taken_and_answered_with_how_to_cut_the_next(plugin, on, states, sums):
+    on.put(ordered(balance={"act": True, "lever": True}))
+    status, answer = plugin.report(batch=batch(42))
+    assert (status, set(answer["balance"]["shares"])) == (200, {"1", "2"})
     assert (states.phase, states.state.queries[0].committed, sums.queries["clicks"].last.batch) == ("Running", 41, 42)
 
 

@@ -1,10 +1,13 @@
-"""``make bench NAME=rebalance``: the loops of minutes. One part per claim; each gives tables and bars."""
+"""``make bench NAME=rebalance``: what cutting, watching, shifting and moving bring, on the cluster.
 
-from bench import ledger, outcome, rebalance_day
+A day of moves is simulated. Parts come one after another, each is remembered.
+"""
 
-PARTS = (rebalance_day,)
+from bench import ledger, outcome, rebalance_day, rebalance_slow
+
+_PARTS = (rebalance_day, rebalance_slow)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """All parts."""
-    return outcome.total([part.run(book) for part in PARTS])
+    return outcome.total([part.run(book) for part in _PARTS])

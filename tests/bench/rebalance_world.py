@@ -185,10 +185,8 @@ class World:
         return {job.job.key: self._told(job) for job in self.jobs.values() if job.minutes}
 
     def _told(self, job: Job) -> traffic.Traffic:
-        """By its agent: of as many batches as are asked for, at most all it remembers."""
-        asked = job.now.wish.before.batches if job.now and job.now.phase == moves.WATCHED else 100
-        told = list(job.minutes)[-max(1, asked // job.minutes[-1].batches) :]
-        return traffic.Traffic(float(self.now_s), (_together(told),))
+        """By its agent."""
+        return traffic.Traffic(float(self.now_s), (_together(list(job.minutes)),))
 
     def _view(self, job: Job, wish: moves.Wish | None) -> views.JobView:
         told = self._told(job) if job.minutes else None

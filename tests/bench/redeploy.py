@@ -9,11 +9,21 @@ from bench import (
     redeploy_drains,
     redeploy_nodes,
     redeploy_pause,
+    redeploy_points,
+    redeploy_refusals,
     redeploy_rollback,
     redeploy_rolling,
 )
 
-_PARTS = (redeploy_pause, redeploy_rolling, redeploy_drains, redeploy_rollback, redeploy_nodes)
+_PARTS = (
+    redeploy_pause,
+    redeploy_rolling,
+    redeploy_drains,
+    redeploy_rollback,
+    redeploy_points,
+    redeploy_nodes,
+    redeploy_refusals,
+)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

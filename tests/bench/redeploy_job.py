@@ -76,10 +76,10 @@ def start(numbers: DataFrame, words: Words) -> None:
     elif kind == "two":
         for rest in (0, 1):
             written(numbers.where(f.col("n") % 2 == rest), words).queryName(f"two{rest}").start()
-    elif kind == "foreachBatch":
+    elif kind == "foreach-batch":
         numbers.writeStream.foreachBatch(copies(words)).queryName(kind).start()
     else:
-        raise ValueError(f"kind is {kind!r}; allowed are aggregation, million, files, two, foreachBatch")
+        raise ValueError(f"kind is {kind!r}; allowed are aggregation, million, files, two, foreach-batch")
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from sluice.values import names
 
 _PATIENCE_S = 120.0
 _KEYS, _FILLING = 1_000_000, 1_000  # so many keys, made by so many of the first numbers
-_FILES = "bench-redeploy/out"
+FILES = "bench-redeploy/out"  # where the kind that writes files writes them
 Found = Mapping[str, int]
 Counted = collections.Counter[int]
 
@@ -24,13 +24,14 @@ def of(kind: str, wrong: str = "nothing", **spec: Any) -> redeploy_stage.Kind:
 
 
 def _folder() -> str:
-    return f"s3a://{plain_spark.BUCKET}/{_FILES}"
+    return f"s3a://{plain_spark.BUCKET}/{FILES}"
 
 
 _ON_S3: Mapping[str, Any] = {"checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/bench-redeploy/files"}}
 _WIDE = {"count": 2, "memory": "2Gi", "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
 STATE = of("million", executors=_WIDE)
-KINDS = (of("aggregation"), of("foreachBatch"), of("files", **_ON_S3), of("two"), redeploy_stage.REAL_TIME)
+TO_FILES = of("files", **_ON_S3)
+KINDS = (of("aggregation"), of("foreach-batch"), TO_FILES, of("two"), redeploy_stage.REAL_TIME)
 
 
 def judge(job: streamjobs.Job, load: flow.Load) -> Found:
@@ -56,7 +57,7 @@ def _each_once(sent: int) -> Counted:
 
 
 def _in_files(job: streamjobs.Job) -> Counted:
-    return collections.Counter(map(int, plain_spark.lines_of_sink(job.kube, _FILES)))
+    return collections.Counter(map(int, plain_spark.lines_of(job.kube, plain_spark.files_of_sink(job.kube, FILES))))
 
 
 def _last_counts(job: streamjobs.Job) -> Counted:

@@ -17,6 +17,7 @@ from testbed import cluster, target
 _WAYS = {"killed": ("kill", "start"), "stands still": ("freeze", "thaw"), "cut off": ("cut", "heal")}
 _PATIENCE_S = 300
 _BACK_S = 60  # so long the returned one is watched
+_NEEDED = ("kafka", "s3")  # of what runs on the testbed; names are moved away, Prometheus nobody asks here
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
@@ -47,12 +48,10 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 def _measure(breaks: str, mends: str) -> dict[str, Any]:
     testbed = cluster.Cluster()
-    node, others = _spare()
-    with redeploy_stage.running(redeploy_stage.RELAY, operator_on=others, driver={"template": _rather(node)}) as (
-        job,
-        load,
-    ):
-        (driver,) = job.pods(names.DRIVER)
+    node, other = _spare(testbed)
+    driver_there = {"template": redeploy_stage.rather(node)}
+    with redeploy_stage.running(redeploy_stage.RELAY, operator_on=other, driver=driver_there) as (job, load):
+        driver = _driver_on(job, node)
         broken_ms = time.time() * 1000
         getattr(testbed, breaks)(node)
         try:
@@ -62,8 +61,9 @@ def _measure(breaks: str, mends: str) -> dict[str, Any]:
             job.wait("condition=Ready")
             plain_spark.until("its batches", functools.partial(_has_batches, job), _PATIENCE_S)
         finally:
+            back_ms = time.time() * 1000
             getattr(testbed, mends)(node)
-        back_ms = time.time() * 1000
+        plain_spark.until(f"{node} is Ready", lambda: not _is_lost(job, node), _PATIENCE_S)
         time.sleep(_BACK_S)
         found = flow.arrived(job.kube, load, redeploy_stage.SINK)
     return {
@@ -73,27 +73,37 @@ def _measure(breaks: str, mends: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _spare() -> tuple[str, str]:
+def _spare(testbed: cluster.Cluster) -> tuple[str, str]:
     """A node without what the job itself needs, and another one, for the operator."""
     kube = target.connect()
     listed = json.loads(kube.kubectl("-n", "testbed", "get", "pods", "-o", "json"))["items"]
-    busy = {pod["spec"].get("nodeName") for pod in listed}
-    nodes = kube.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}").split()
-    free = [name for name in nodes if name not in busy]
-    if not free:
-        raise trouble.Trouble(
-            f"each node has something that the job needs ({', '.join(sorted(busy))}): `make down` first"
-        )
-    return free[0], next(name for name in nodes if name != free[0])
+    busy = {pod["spec"].get("nodeName") for pod in listed if pod["metadata"]["labels"].get("app") in _NEEDED}
+    free = [name for name in testbed.nodes if name not in busy]
+    if not free or len(testbed.nodes) < 2:
+        raise trouble.Trouble(f"each of {', '.join(testbed.nodes)} has something that the job needs: `make down` first")
+    _move_names(kube, free[0])
+    return free[0], next(name for name in testbed.nodes if name != free[0])
 
 
-def _rather(node: str) -> dict[str, Any]:
-    """A driver's template: there if it can be."""
-    field = {"key": "metadata.name", "operator": "In", "values": [node]}
-    rule = "preferredDuringSchedulingIgnoredDuringExecution"
-    prefers = {"nodeAffinity": {rule: [{"weight": 100, "preference": {"matchFields": [field]}}]}}
-    template = streamjobs.template(names.DRIVER_CONTAINER)
-    return {"spec": {**template["spec"], "affinity": prefers}}
+def _move_names(kube: target.Target, node: str) -> None:
+    """Without CoreDNS, which there is once, nobody would find Kafka or the API server."""
+    of_names = ("-n", "kube-system")
+    where = "jsonpath={.items[*].spec.nodeName}"
+    if node not in kube.kubectl(*of_names, "get", "pods", "-l", "app=coredns", "-o", where).split():
+        return
+    kube.kubectl("cordon", node)
+    try:
+        kube.kubectl(*of_names, "rollout", "restart", "deployment/coredns")
+        kube.kubectl(*of_names, "rollout", "status", "deployment/coredns", f"--timeout={_PATIENCE_S}s")
+    finally:
+        kube.kubectl("uncordon", node)
+
+
+def _driver_on(job: streamjobs.Job, node: str) -> dict[str, Any]:
+    (driver,) = job.pods(names.DRIVER)
+    if driver["spec"]["nodeName"] != node:
+        raise trouble.Trouble(f"{driver['metadata']['name']} went to {driver['spec']['nodeName']}, not to {node}")
+    return driver
 
 
 def _is_lost(job: streamjobs.Job, node: str) -> bool:

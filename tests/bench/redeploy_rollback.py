@@ -34,9 +34,9 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 
 def _measure(wrong: str) -> dict[str, Any]:
-    with redeploy_stage.running(redeploy_kinds.of("foreachBatch"), **_SLO) as (job, load):
+    with redeploy_stage.running(redeploy_kinds.of("foreach-batch"), **_SLO) as (job, load):
         good = job.status()["revision"]
-        bad = redeploy_kinds.of("foreachBatch", wrong)
+        bad = redeploy_kinds.of("foreach-batch", wrong)
         began_s = time.monotonic()
         job.change(application=dict(bad.application))
         plain_spark.until(f"{good} is back", functools.partial(_is_back, job, good), _PATIENCE_S)

@@ -15,7 +15,7 @@ from house import paths
 from sluice.values import names
 from testbed import addons, cluster, target
 
-_NAMESPACE, _RELEASE = "bench-redeploy", "bench-redeploy-operator"
+NAMESPACE, RELEASE = "bench-redeploy", "bench-redeploy-operator"
 RECORDS_S = 200
 SOURCE, SINK, SERVERS = "redeploy-in", "redeploy-out", "kafka.testbed:9092"
 PROGRAM = paths.ROOT / "tests" / "bench" / "redeploy_job.py"
@@ -37,9 +37,10 @@ _PATIENCE_S = 600
 class Kind:
     """What a job does."""
 
-    name: str
+    name: str  # of the StreamJob, too: small letters, digits and dashes
     application: Mapping[str, Any]
     spec: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # beside what is usual
+    needs: tuple[Mapping[str, Any], ...] = ()  # made before it
 
 
 _PLACES = ["--source", f"kafka:{SOURCE}", "--sink", f"kafka:{SINK}", "--servers", SERVERS]
@@ -59,16 +60,17 @@ def running(
     kube = target.connect()
     there = {"nodeSelector": {"kubernetes.io/hostname": operator_on}} if operator_on else {}
     without = {"pluginImage": ""} if plain else {}
-    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), {**there, **without})
+    operator = operators.Operator(kube, RELEASE, (NAMESPACE,), {**there, **without})
     addons.supply_volumes(kube.kubeconfig, cluster.Cluster().home / "volumes")
     operator.prepare()
     try:
         operator.install()
         for topic in (SOURCE, SINK):
             topics.create(kube, topic)
-        job = streamjobs.fresh(kube, _NAMESPACE, kind.name)
-        for made in (_CLAIM, _program()):
-            kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(made))
+        plain_spark.empty_bucket(kube, f"{NAMESPACE}/")  # a file sink passes over the batches it finds there
+        job = streamjobs.Job(kube, NAMESPACE, kind.name)
+        for made in (_CLAIM, _program(), *kind.needs):
+            kube.kubectl("-n", NAMESPACE, "apply", "-f", "-", text=json.dumps(made))
         job.apply(application=kind.application, **{**_usual(), **kind.spec, **spec})
         job.wait("condition=Ready")
         with flow.flowing(kube, SOURCE, RECORDS_S) as load:
@@ -86,6 +88,15 @@ def has_batches(job: streamjobs.Job, load: flow.Load, plain: bool = False) -> bo
     queries = job.status().get("queries", ())
     done = all(one.get("batch", -1) >= 2 and one["phase"] == "running" for one in queries)
     return bool(queries) and done and load.sent > 10 * RECORDS_S
+
+
+def rather(node: str) -> dict[str, Any]:
+    """A driver's template: there if it can be."""
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    rule = "preferredDuringSchedulingIgnoredDuringExecution"
+    prefers = {"nodeAffinity": {rule: [{"weight": 100, "preference": {"matchFields": [field]}}]}}
+    template = streamjobs.template(names.DRIVER_CONTAINER)
+    return {"spec": {**template["spec"], "affinity": prefers}}
 
 
 def _usual() -> dict[str, Any]:

@@ -19,6 +19,8 @@ from sluice.values import streamjob
         ("spark.sql.streaming.stopTimeout", "1s", "1s"),
         ("spark.sql.shuffle.partitions", "8", "8"),
         ("spark.eventLog.rolling.enabled", "true", "true"),
+        ("spark.locality.wait", "3s", "3s"),
+        ("spark.scheduler.revive.interval", "1s", "1s"),
         ("spark.plugins", "org.example.Plugin", "org.example.Plugin"),
         ("spark.sql.extensions", "org.example.Extensions", "org.example.Extensions"),
         ("spark.kubernetes.executor.annotation.note", "kept", "kept"),

@@ -109,3 +109,37 @@ def test_the_port_is_the_agents_and_has_a_name_that_prometheus_may_ask_for():
 def test_the_plugin_that_is_named_is_the_one_of_the_jar():
     source = paths.ROOT / "images/spark/plugin/src/main/java" / OURS[1].replace(".", "/")
     assert source.with_suffix(".java").exists()
+
+
+SPECULATES = [
+    ({}, True),
+    ({"rebalance": {"mode": "Observe"}}, True),
+    ({"rebalance": {"lever": {"enabled": False}, "latency": {"enabled": False}}}, True),
+    ({"rebalance": {"mode": "Off"}}, False),
+    ({"rebalance": {"timeout": {"enabled": False}}}, False),
+    ({"mode": "RealTime"}, False),  # Spark would not begin
+]
+
+
+@pytest.mark.parametrize(("spec", "whether"), SPECULATES)
+def test_a_second_attempt_for_late_tasks_is_possible_where_it_is_wanted_and_waits_for_the_agent(spec, whether):
+    found = {key: value for key, value in conf(pod(**spec)).items() if "speculation" in key}
+    expected = {
+        "spark.sluice.speculation": "true",
+        "spark.speculation": "true", "spark.speculation.efficiency.enabled": "false",
+        "spark.speculation.interval": "50ms", "spark.speculation.minTaskRuntime": "50ms",
+        "spark.speculation.multiplier": "1000000",
+    }  # fmt: skip
+    assert found == (expected if whether else {})
+
+
+@pytest.mark.parametrize(("key", "theirs"), [("spark.speculation", "false"), ("spark.speculation.multiplier", "3")])
+def test_who_sets_speculation_himself_has_it_so(key, theirs):
+    job = {"sparkConf": {key: theirs}}
+    assert key not in conf(pod(**job))
+    assert jobs.properties(jobs.job(**job))[key] == theirs
+    assert ("spark.sluice.speculation" in conf(pod(**job))) is (key != "spark.speculation")
+
+
+def test_without_an_agent_that_sets_its_limit_nothing_is_tried_twice():
+    assert "speculation" not in str(build.objects(jobs.job(), jobs.REVISION, 1, jobs.AROUND))

@@ -14,14 +14,10 @@ ENABLED = {
         "uiNamespaces": {"matchLabels": {"team": "data"}},
     }
 }
-NAME = "kubernetes.io/metadata.name"  # Kubernetes gives it to each
 NAMESPACES = {
-    render.NAMESPACE: {NAME: render.NAMESPACE},
-    "clicks": {},
-    "monitoring": {"team": "watch"},
-    "lab": {"team": "data"},
-    "other": {},
-}
+    render.NAMESPACE: {"kubernetes.io/metadata.name": render.NAMESPACE},
+    "clicks": {}, "monitoring": {"team": "watch"}, "lab": {"team": "data"}, "other": {},
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +55,7 @@ FLOWS = [
     (OPERATOR, DRIVER, "TCP", 4040, False),
     (OPERATOR, DRIVER, "TCP", 7080, True),
     (OPERATOR, EXECUTOR, "TCP", 7080, False),
+    (OPERATOR, PROMETHEUS, "TCP", 9090, False),
     (NEIGHBOUR, DRIVER, "TCP", 7080, False),
     (EXECUTOR, DRIVER, "TCP", 7078, True),
     (DRIVER, EXECUTOR, "TCP", 35001, True),
@@ -93,8 +90,8 @@ def is_peer(word, policy, peer):
     if not peer.namespace:
         return False
     if "namespaceSelector" in word:
-        pods = selects(word.get("podSelector", {}), dict(peer.labels))
-        return pods and selects(word["namespaceSelector"], NAMESPACES[peer.namespace])
+        there = selects(word["namespaceSelector"], NAMESPACES[peer.namespace])
+        return there and selects(word.get("podSelector", {}), dict(peer.labels))
     return peer.namespace == policy["metadata"]["namespace"] and selects(word["podSelector"], dict(peer.labels))
 
 
@@ -126,6 +123,17 @@ def flows(policies, source, target, protocol, port):
 def test_this_flow(source, target, protocol, port, allowed):
     policies = render.of_kind(render.objects(**ENABLED), "NetworkPolicy")
     assert flows(policies, source, target, protocol, port) is allowed
+
+
+URLS = [("http://p.monitoring:9090/x", 9090), ("https://p.monitoring", 443), ("http://p.monitoring/x", 80)]
+
+
+@pytest.mark.parametrize(("url", "port"), URLS)
+def test_a_prometheus_is_asked_beside_the_drivers(url, port):
+    policies = render.of_kind(render.objects(**ENABLED, prometheus={"url": url}), "NetworkPolicy")
+    assert flows(policies, OPERATOR, PROMETHEUS, "TCP", port)
+    assert flows(policies, OPERATOR, DRIVER, "TCP", 7080)  # what executors shuffle is known to them alone
+    assert flows(policies, PROMETHEUS, DRIVER, "TCP", 7080)
 
 
 def test_nothing_is_limited_unless_asked_for():

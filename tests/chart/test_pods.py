@@ -19,6 +19,7 @@ TOLD = {
     "SLUICE_HTTP_PORT": ({"httpPort": 9090}, "9090"),
     "SLUICE_LOG_LEVEL": ({"logLevel": "debug"}, "debug"),
     "SLUICE_DRIVER_ROLE": ({"driverRole": {"name": "two-driver"}}, "two-driver"),
+    "SLUICE_PROMETHEUS_URL": ({"prometheus": {"url": "http://p.monitoring:9090"}}, "http://p.monitoring:9090"),
     "SLUICE_API_SERVER_URL": ({"apiServerUrl": "k8s://https://10.0.0.1"}, "k8s://https://10.0.0.1"),
 }
 OF_THE_POD = {"SLUICE_POD_NAME": "metadata.name", "SLUICE_POD_NAMESPACE": "metadata.namespace"}

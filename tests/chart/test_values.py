@@ -39,6 +39,8 @@ def test_lint_finds_nothing_wrong():
         ({"logLevel": "trace"}, "logLevel"),
         ({"apiServerUrl": "https://kubernetes"}, "apiServerUrl"),
         ({"podAnnotations": {"a": 1}}, "podAnnotations/a"),
+        ({"prometheus": {"uri": ""}}, "prometheus"),
+        ({"prometheus": {"url": "prometheus:9090"}}, "prometheus/url"),
     ],
     ids=str,
 )

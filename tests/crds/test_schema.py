@@ -8,6 +8,7 @@ import pytest
 import sluice_policies
 from crds import schema
 from sluice.values import names, streamjob
+from sluice_policies import latency
 
 LARGEST_BYTES = 262_144  # of an annotation, and `kubectl apply` keeps the whole object in one
 SMALLEST = {"image": "clicks:1", "application": {"file": "local:///a.py"}, "checkpoint": {"location": "s3a://b/c"}}
@@ -52,6 +53,11 @@ CHANGES = {
     "placement.near.matchExpressions": [{"key": "app", "operator": "Exists"}],
     "placement.maxMovesPerHour": 1,
     "rebalance.mode": "Off",
+    "rebalance.lever.enabled": False,
+    "rebalance.lever.keepOrder": True,
+    "rebalance.latency.enabled": False,
+    "rebalance.latency.by": "p99",
+    "rebalance.timeout.enabled": False,
     "update.strategy": "Recreate",
     "update.drainTimeout": "61s",
     "update.warmUp": False,
@@ -141,6 +147,8 @@ def test_every_field_is_read(path):
     [
         ("spec.placement.mode", typing.get_args(streamjob.Mode)),
         ("spec.rebalance.mode", typing.get_args(streamjob.Mode)),
+        ("spec.rebalance.latency.by", latency.STATISTICS),
+        ("spec.rebalance.latency.by", typing.get_args(streamjob.Statistic)),
         ("spec.placement.policy", tuple(sluice_policies.REGISTRY)),
         ("spec.update.strategy", typing.get_args(typing.get_type_hints(streamjob.Update)["strategy"])),
         ("spec.restart.policy", typing.get_args(typing.get_type_hints(streamjob.Restart)["policy"])),

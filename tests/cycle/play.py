@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from fakes import agents, api, clock, inside, running, store, world
+from fakes import agents, api, clock, inside, running, store, tasktimes, world
 from faults import proxy
 from sluice import build
 from sluice.transport import credentials
@@ -47,6 +47,7 @@ class Play:
     between: proxy.Proxy  # the operator and the API server
     agents: agents.Agents  # who is asked what was measured
     around: build.Surroundings = PLAIN  # as the operator is set
+    times: tasktimes.TaskTimes = dataclasses.field(default_factory=tasktimes.TaskTimes)  # what tasks take
     story: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)  # job, phase, reason: what came to be
 
     def __post_init__(self) -> None:
@@ -130,7 +131,7 @@ class Play:
         with contextlib.suppress(BaseExceptionGroup):  # one that had lost the lead has ended by itself
             await self.operator.gone()
         await asyncio.sleep(down_s)
-        self.operator = running.Operator(self.who, around=self.around, agents_port=self.agents.port)
+        self.operator = running.Operator(self.who, around=self.around, source=self.times, agents_port=self.agents.port)
 
 
 @contextlib.asynccontextmanager
@@ -159,8 +160,9 @@ async def begin(
             cluster.inside.silent = cluster.silent
         turning = asyncio.create_task(cluster.turn())
         who = between.who if between.rules else kube.who
-        operator = running.Operator(who, may_write, namespaces, around, asked.port)
-        at = Play(kube, cluster, who, operator, between, asked, around)
+        times = tasktimes.TaskTimes()
+        operator = running.Operator(who, may_write, namespaces, around, times, asked.port)
+        at = Play(kube, cluster, who, operator, between, asked, around, times)
         try:
             yield at
             assert cluster.doubled == []

@@ -6,6 +6,8 @@ from cycle import play
 from fakes.clock import by_the_clock
 from sluice.values import names
 
+BALANCE = {"balance": {"act": True, "lever": True, "timeout": True}}
+
 pytestmark = pytest.mark.timeout(10)
 
 
@@ -41,7 +43,7 @@ async def test_the_orders_stand_in_the_status_before_the_driver_is_made():
     def look(call):
         if call.words.endswith("/pods") and call.method == "POST":
             told = at.status()["orders"]["drivers"]
-            seen.append(told == {at.status()["driver"]["pod"]: {"gate": {"open": True}}})
+            seen.append(told == {at.status()["driver"]["pod"]: {"gate": {"open": True}, **BALANCE}})
 
     async with play.begin(around=play.PLUGGED) as at:
         at.kube.before_write = look

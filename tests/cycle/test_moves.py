@@ -21,10 +21,10 @@ class Measured:
     def __init__(self, at):
         self.at, self.batch_ms = at, lambda: 800.0
 
-    def __call__(self, _, batches):
+    def __call__(self, _):
         pods = [pod for pod in self.at.world.pods(names.EXECUTOR, "clicks") if "nodeName" in pod["spec"]]
         numbers = [pod["metadata"]["name"].rpartition("-exec-")[2] for pod in pods]
-        count = batches or 100
+        count = 100
         return agents.traffic(
             clock.now_s(),
             batches=count,

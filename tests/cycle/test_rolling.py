@@ -186,7 +186,8 @@ async def test_a_driver_that_ends_in_the_midst_is_followed_by_one_that_has_no_mo
         at.say(queries=[QUERY])
         await at.later(600)
         assert at.drivers() == [f"clicks-{wanted}-2"]
-        assert (orders(at), numbers(at)) == ({"gate": {"open": True}}, [1, 2, 3])
+        assert orders(at).keys() == {"gate", "balance"}
+        assert numbers(at) == [1, 2, 3]
         assert "rolledTo" not in at.status()["driver"]
         assert at.status()["driver"]["lastFailure"]["reason"] == "ApplicationError"
 

@@ -7,7 +7,7 @@ The driver runs in client mode, as the operator will run it; executors come up b
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from house import trouble
@@ -104,30 +104,43 @@ def keys(kube: target.Target, prefix: str) -> list[str]:
     return _with_bucket(kube, f"print(*(one.key for one in bucket.objects.filter(Prefix='{prefix}')))").split()
 
 
-def lines_of_sink(kube: target.Target, folder: str) -> list[str]:
-    """The lines of the files that a file sink of Spark's says it has written to a folder of the bucket."""
-    return _with_bucket(
+def files_of_sink(kube: target.Target, folder: str) -> dict[str, float]:
+    """The files that a file sink of Spark's says it has written to a folder of the bucket, and when, since 1970."""
+    said = _with_bucket(
         kube,
         f"""
 import json
 def text(key): return bucket.Object(key).get()['Body'].read().decode()
-log = [one.key for one in bucket.objects.filter(Prefix='{folder}/_spark_metadata/') if not one.key.endswith('.crc')]
-whole = max((key for key in log if key.endswith('.compact')), key=lambda key: int(key.rsplit('/')[-1][:-8]), default='')
-since = int(whole.rsplit('/')[-1][:-8]) if whole else -1
-logs = [key for key in log if key == whole or not key.endswith('.compact') and int(key.rsplit('/')[-1]) > since]
-files = {{json.loads(line)['path'] for key in logs for line in text(key).splitlines()[1:]}}
-for file in files: print(text(file.split('/', 3)[3]), end='')
+def batch(key): return int(key.rsplit('/')[-1].removesuffix('.compact'))
+keys = (one.key for one in bucket.objects.filter(Prefix='{folder}/_spark_metadata/'))
+log = [key for key in keys if key.rsplit('/')[-1].removesuffix('.compact').isdecimal()]
+whole = max((key for key in log if key.endswith('.compact')), key=batch, default='')
+since = batch(whole) if whole else -1
+logs = [key for key in log if key == whole or not key.endswith('.compact') and batch(key) > since]
+for file in (json.loads(line) for key in logs for line in text(key).splitlines()[1:]):
+    print(file['modificationTime'], file['path'].split('/', 3)[3])
 """,
-    ).split()
+    )
+    found = (line.split(" ", 1) for line in said.splitlines())
+    return {key: int(at_ms) / 1000 for at_ms, key in found}
 
 
-def _with_bucket(kube: target.Target, program: str) -> str:
+def lines_of(kube: target.Target, keys: Iterable[str]) -> list[str]:
+    """What stands in such files, as words."""
+    program = """
+import sys
+for key in sys.stdin.read().splitlines(): print(bucket.Object(key).get()['Body'].read().decode())
+"""
+    return _with_bucket(kube, program, text="\n".join(keys)).split()
+
+
+def _with_bucket(kube: target.Target, program: str, text: str = "") -> str:
     begin = (
         "import boto3; s3 = boto3.resource('s3', endpoint_url='http://localhost:5000', region_name='us-east-1',"
         f" aws_access_key_id='testbed', aws_secret_access_key='testbed'); bucket = s3.Bucket('{BUCKET}'); "
     )
     python = ("/opt/venv/bin/python", "-c", begin + program)
-    return kube.kubectl("-n", "testbed", "exec", "deployment/s3", "--", *python)
+    return kube.kubectl("-n", "testbed", "exec", "-i", "deployment/s3", "--", *python, text=text)
 
 
 PROGRESS = '''

@@ -1,19 +1,22 @@
 """Kafka's own tools in the broker's pod: make a topic, fill it, read it whole. For tests, on any cluster."""
 
+import re
 import subprocess
 
 from testbed import target
 
 _BROKER = ("-n", "testbed", "exec", "-i", "deployment/kafka", "--", "kafka")
 PARTITIONS = 4
+_AT = re.compile(r"^LogAppendTime:(\d+)\t(.*)$", re.MULTILINE)
 
 
 def create(kube: target.Target, topic: str) -> None:
-    """A new topic; one of that name from an earlier run is gone."""
+    """A new topic; one of that name from an earlier run is gone. A record's moment is the broker's own."""
     listed = kube.kubectl(*_BROKER, "topics", "--list").split()
     if topic in listed:
         kube.kubectl(*_BROKER, "topics", "--delete", "--topic", topic)
-    kube.kubectl(*_BROKER, "topics", "--create", "--topic", topic, "--partitions", str(PARTITIONS))
+    moments = ("--config", "message.timestamp.type=LogAppendTime")  # who stood still sends what it dated long ago
+    kube.kubectl(*_BROKER, "topics", "--create", "--topic", topic, "--partitions", str(PARTITIONS), *moments)
 
 
 def fill(kube: target.Target, topic: str, records: list[str]) -> None:
@@ -40,8 +43,7 @@ def read(kube: target.Target, topic: str, records: int) -> list[str]:
 def read_with_moments(kube: target.Target, topic: str, records: int) -> list[tuple[int, str]]:
     """The same, each with the moment it was written, in milliseconds."""
     said = kube.kubectl(*_BROKER, "consumer", *_first(topic, records), "--property", "print.timestamp=true")
-    found = (line.removeprefix("CreateTime:").split("\t") for line in said.splitlines() if "CreateTime:" in line)
-    return [(int(at_ms), value) for at_ms, value in found]
+    return [(int(at_ms), value) for at_ms, value in _AT.findall(said)]
 
 
 def _first(topic: str, records: int) -> tuple[str, ...]:

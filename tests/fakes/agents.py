@@ -21,8 +21,8 @@ class Agents:
 
     def __init__(self) -> None:
         self.said: dict[str, Body | bytes] = {}  # by address; nothing: what `tells` has, or 404
-        self.tells: Callable[[str, int], Body | None] = lambda _, __: None  # by address and batches asked for, 0: all
-        self.asked: list[tuple[str, str]] = []  # address, query string
+        self.tells: Callable[[str], Body | None] = lambda _: None  # by address
+        self.asked: list[str] = []  # addresses
         self.port = 0
 
     async def __aenter__(self) -> Self:
@@ -42,8 +42,8 @@ class Agents:
     async def _answer(self, request: web.Request) -> web.Response:
         assert request.transport is not None
         address = request.transport.get_extra_info("sockname")[0]
-        self.asked.append((address, request.query_string))
-        found = self.said.get(address) or self.tells(address, int(request.query.get("batches", "0")))
+        self.asked.append(address)
+        found = self.said.get(address) or self.tells(address)
         if found is None:
             return web.Response(status=404)
         if isinstance(found, bytes) and found.startswith(b"http"):

@@ -8,9 +8,9 @@ import contextlib
 import functools
 from collections.abc import Callable
 
-from fakes import clock
-from sluice import build, cycle, outlook, rounds, wakes
-from sluice.observe import feeds, listwatch, mirror, traffic
+from fakes import clock, tasktimes
+from sluice import balance, build, cycle, outlook, rounds, wakes
+from sluice.observe import feeds, latencies, listwatch, mirror, traffic
 from sluice.transport import credentials, failures, paths, wire
 from sluice.values import names
 
@@ -18,6 +18,7 @@ _FLEET = "fleet"
 _GATHER_S = 0.1
 _WORKERS = 4
 _PLAIN = build.Surroundings()
+_UNMEASURED = tasktimes.TaskTimes()
 
 
 class Operator:
@@ -29,10 +30,11 @@ class Operator:
         may_write: Callable[[], bool] = lambda: True,
         namespaces: tuple[str, ...] = (),
         around: build.Surroundings = _PLAIN,
+        source: latencies.Latencies = _UNMEASURED,
         agents_port: int = traffic.PORT,
     ) -> None:
         self._who, self._may_write, self._namespaces, self._around = who, may_write, namespaces, around
-        self._agents_port = agents_port
+        self._latencies, self._agents_port = source, agents_port
         self.task = asyncio.create_task(self._run())
 
     def kill(self) -> None:
@@ -59,12 +61,15 @@ class Operator:
                 tasks.create_task(feed.run())
             await asyncio.gather(*(feed.answered.wait() for feed in followed))
             found = outlook.Outlook()
-            look = cycle.Cycle(seen, line, self._around, clock.now_s, found)
+            balancer = balance.Balancer(seen, self._latencies, jobs.wake, clock.now_s)
+            look = cycle.Cycle(seen, line, self._around, balancer, clock.now_s, found)
             tasks.create_task(rounds.Rounds(seen, found, jobs.wake, agents, clock.now_s).run())
             look_at_job = feeds.where_read(followed, look.look_at_job)
             for _ in range(_WORKERS):
                 tasks.create_task(jobs.work(look_at_job, ends=failures.LostLeadership))
             tasks.create_task(fleet.work(look.look_at_fleet, ends=failures.LostLeadership))
+            for _ in range(_WORKERS):
+                tasks.create_task(balancer.work())
             for pod in seen.leftovers():
                 jobs.wake((pod.namespace, pod.job))
             for scope in self._namespaces or ("",):

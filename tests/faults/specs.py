@@ -64,7 +64,11 @@ def _good(dice: random.Random) -> Manifest:
         "sparkConf": lambda: _conf(dice),
         "slo": lambda: dice.choice(({"batchLatency": _duration(dice)}, {"lag": dice.randint(0, 10**15)}, {})),
         "placement": lambda: _placement(dice),
-        "rebalance": lambda: {"mode": dice.choice(("Act", "Observe", "Off"))},
+        "rebalance": lambda: {
+            "mode": dice.choice(("Act", "Observe", "Off")),
+            "lever": {"enabled": dice.choice((True, False))},
+            "latency": dice.choice(({}, {"by": dice.choice(("mean", "p90", "p99"))})),
+        },
         "update": lambda: {"strategy": dice.choice(("Handover", "Recreate")), "drainTimeout": _duration(dice)},
         "restart": lambda: {
             "policy": dice.choice(("Always", "OnFailure")),
@@ -165,6 +169,7 @@ FAULTS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("spec.placement.near", ({"app": "kafka"}, {"matchExpressions": [{"key": "a", "operator": "In"}]}, "app=kafka")),
     ("spec.placement.maxMovesPerHour", (-1, 3601, "12")),
     ("spec.rebalance.mode", ("Auto", 1)),
+    ("spec.rebalance.latency.by", ("p95", 99)),
     ("spec.update.drainTimeout", ("0s", "2h", "60", "1m-1s", "9999h9999m999999s999999ms", 60)),
     (
         "spec.restart",

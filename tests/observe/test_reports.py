@@ -57,6 +57,8 @@ NEWS = {
     "a drain": {"drain": {"id": "a"}},
     "how far a drain is": {"drain": {"state": "quiet"}},
     "a query that is warm": {"queries": [{"warm": True}]},
+    "that its input is cut": {"queries": [{"split": ""}]},
+    "why its input is left alone": {"queries": [{"split": "a source of the first version"}]},
     "the first commit": {"queries": [{"firstCommitAtMs": 1_000}]},
 }
 
@@ -75,6 +77,21 @@ def test_numbers_wake_it_when_those_that_are_shown_have_grown_old(at, woken):
     seen.hears(lease())
     assert seen.hears(lease(at, queries=[{"committed": 9, "batch": 9, "lag": 5}])) is woken
     assert seen.said().queries[0].committed == (9 if woken else 4)
+
+
+def test_whether_shares_have_settled_wakes_nobody_and_is_known_at_once():
+    seen = Seen()
+    seen.hears(lease(queries=[{"split": "", "settled": False}]))
+    assert not seen.hears(lease("10:00:10", queries=[{"split": "", "settled": True, "committed": 9}]))
+    assert (seen.said().queries[0].settled, seen.said().queries[0].committed) == (True, 4)
+    assert not seen.hears(lease("10:00:20", queries=[{"split": ""}]))
+    assert seen.said().queries[0].settled is None
+
+
+def test_what_is_not_said_of_a_split_is_not_known():
+    seen = Seen()
+    seen.hears(lease())
+    assert (seen.said().queries[0].split, seen.said().queries[0].settled) == (None, None)
 
 
 def test_a_renewal_that_says_the_same_wakes_nobody_however_late():
@@ -171,6 +188,8 @@ NONSENSE = {
     "a batch in flight that is text": query(inFlight="9"),
     "a commit before 1970": query(committedAtMs=-1),
     "a first commit that is text": query(firstCommitAtMs="now"),
+    "a split that is no text": query(split=True),
+    "shares that are settled as text": query(settled="true"),
     "too much": bodies.report(refused="x" * (65 << 10)),
 }
 
@@ -189,6 +208,7 @@ def test_texts_are_cut_to_what_a_status_may_hold_and_queries_counted():
     found = reports.read(json.dumps(bodies.report(queries=many)))
     assert len(found.queries) == 20
     assert (len(found.queries[0].name), len(found.queries[0].problem)) == (128, 512)
+    assert len(reports.read(json.dumps(query(split="s" * 999))).queries[0].split) == 256
 
 
 @loops.in_a_loop

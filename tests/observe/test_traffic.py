@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from agent import plugin
 from fakes import agents, clock
 from fakes.clock import by_the_clock
 from sluice.observe import traffic
+from sluice_agent import batches
+from sluice_agent import traffic as agent_traffic
 
 NOW_S = 1_800_000_000.0
 
@@ -27,6 +30,15 @@ def test_an_answer_is_read_whole():
     assert query.run_ms == {"1": 60_000.0, "2": 60_000.0}
     assert query.rows == {"1": 30_000, "2": 30_000}
     assert query.pairs == {"1": {"2": 1_000_000}, "2": {"1": 1_000_000}}
+
+
+def test_what_our_agent_tells_is_read():
+    sums = agent_traffic.Traffic()
+    for number in range(120):
+        sums.add(batches.read(plugin.batch(number)))
+    (query,) = parsed(sums.document("2026-11-19T09:00:00+00:00")).queries
+    assert (query.name, query.batches, query.pairs) == ("clicks", 70, {"1": {"2": 70 * 7}})
+    assert (query.run_ms["1"], query.rows["1"]) == (70 * 400, 70 * 100)
 
 
 def test_a_field_of_a_later_release_is_skipped():
@@ -65,10 +77,10 @@ def test_garbage_is_refused_with_a_sentence(found, sentence):
 async def test_each_agent_is_asked_at_its_own_address():
     async with agents.Agents() as there, traffic.Agents(there.port) as asking:
         there.said = {"127.0.0.2": agents.traffic(clock.now_s()), "127.0.0.3": agents.traffic(clock.now_s(), "views")}
-        first = await asking.ask(traffic.Asked("127.0.0.2"))
-        second = await asking.ask(traffic.Asked("127.0.0.3", batches=40))
+        first = await asking.ask("127.0.0.2")
+        second = await asking.ask("127.0.0.3")
         assert [first.queries[0].name, second.queries[0].name] == ["clicks", "views"]
-        assert there.asked == [("127.0.0.2", ""), ("127.0.0.3", "batches=40")]
+        assert there.asked == ["127.0.0.2", "127.0.0.3"]
 
 
 UNHEARD = {
@@ -85,7 +97,7 @@ async def test_what_is_no_answer_is_said(said, sentence):
     async with agents.Agents() as there, traffic.Agents(there.port) as asking:
         there.said = {} if said is None else {"127.0.0.2": said}
         with pytest.raises(traffic.Unheard, match=sentence):
-            await asking.ask(traffic.Asked("127.0.0.2"))
+            await asking.ask("127.0.0.2")
 
 
 @by_the_clock
@@ -93,4 +105,4 @@ async def test_nobody_there_and_an_address_that_is_none_are_said():
     async with traffic.Agents(1) as asking:
         for address in ("127.0.0.2", "api.example"):
             with pytest.raises(traffic.Unheard, match=f"{address}: no answer"):
-                await asking.ask(traffic.Asked(address))
+                await asking.ask(address)

@@ -16,7 +16,7 @@ KEPT = {**made.driver().labels, names.LEAVES_BY: names.HANDOVER, names.EXECUTORS
 DRIVER = made.driver(node="node8", labels=KEPT)
 BLUE = {"metadata": {"labels": {"colour": "blue"}}}
 TOLERANT = {"spec": {"tolerations": [{"operator": "Exists"}]}}
-OPEN: dict[str, Any] = {"gate": {"open": True, "epoch": 7}}
+OPEN: dict[str, Any] = {"gate": {"open": True, "epoch": 7}, **made.BALANCE}
 PULL: dict[str, Any] = {"phase": "Pending", "ready": False, "waiting": "ImagePullBackOff", "node": "node3"}
 FULL: dict[str, Any] = {"phase": "Pending", "ready": False, "node": "", "unschedulable": "0/3 nodes are available"}
 COMING: dict[str, Any] = {"phase": "Pending", "ready": False, "node": ""}

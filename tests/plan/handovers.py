@@ -14,8 +14,8 @@ OLD = made.driver()
 OLD_REVISION = changes.revision(made.job())
 REVISION = changes.revision(made.job(image="clicks:2"))
 NEW_NAME = names.driver_pod("clicks", REVISION, 2)
-OPEN: Body = {"gate": {"open": True}}
-WAITS: Body = {"gate": {"open": False}, "warmUp": True, "preload": True}
+OPEN: Body = {"gate": {"open": True}, **made.BALANCE}
+WAITS: Body = {"gate": {"open": False}, "warmUp": True, "preload": True, **made.BALANCE}
 QUERY = reports.Query("q-1", "clicks", "MicroBatch", "running", epoch=1, committed=41, committed_at_ms=1_000)
 GATED = reports.Query("q-1", "clicks", "MicroBatch", "gate", warm=True)
 RUNS = reports.Report(made.NOW_S, "Running", queries=(QUERY,))

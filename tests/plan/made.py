@@ -10,6 +10,7 @@ from sluice.values import names, records, streamjob, views
 
 NOW_S = 1_800_000_000.0
 NAMESPACE = "team"
+BALANCE: dict[str, Any] = {"balance": {"act": True, "lever": True, "timeout": True}}  # in orders, unless told otherwise
 
 
 def spec(**change: Any) -> streamjob.Spec:

@@ -58,6 +58,11 @@ TABLE = [
     ({"placement": {"near": {"matchLabels": {"a": "b"}}}}, "placement.near.matchLabels.a", None, "b", Asks.NOTHING),
     ({"placement": {"maxMovesPerHour": 1}}, "placement.maxMovesPerHour", 12, 1, Asks.NOTHING),
     ({"rebalance": {"mode": "Off"}}, "rebalance.mode", "Act", "Off", Asks.NOTHING),
+    ({"rebalance": {"lever": {"enabled": False}}}, "rebalance.lever.enabled", True, False, Asks.NOTHING),
+    ({"rebalance": {"lever": {"keepOrder": True}}}, "rebalance.lever.keepOrder", False, True, Asks.NOTHING),
+    ({"rebalance": {"latency": {"enabled": False}}}, "rebalance.latency.enabled", True, False, Asks.NOTHING),
+    ({"rebalance": {"latency": {"by": "p99"}}}, "rebalance.latency.by", "mean", "p99", Asks.NOTHING),
+    ({"rebalance": {"timeout": {"enabled": False}}}, "rebalance.timeout.enabled", True, False, Asks.HANDOVER),
     ({"update": {"strategy": "Recreate"}}, "update.strategy", "Handover", "Recreate", Asks.NOTHING),
     ({"update": {"drainTimeout": "1500ms"}}, "update.drainTimeout", "60s", "1500ms", Asks.NOTHING),
     ({"update": {"warmUp": False}}, "update.warmUp", True, False, Asks.NOTHING),
@@ -223,6 +228,14 @@ def test_the_cpu_that_executors_ask_for_is_what_the_driver_read_when_it_began(co
         (
             {"update": {"drainTimeout": "90s"}},
             "update.drainTimeout: 60s → 90s: nothing to restart (counts for drivers made from now on)",
+        ),
+        (
+            {"rebalance": {"mode": "Off"}},
+            "rebalance.mode: Act → Off: nothing to restart (spark.speculation stays as the driver was started with)",
+        ),
+        (
+            {"rebalance": {"timeout": {"enabled": False}}},
+            "rebalance.timeout.enabled: true → false: hand over the driver (spark.speculation is read at its start)",
         ),
         (application(args=["x" * 99]), f'application.args: [] → ["{"x" * 57}…: hand over the driver'),
     ],

@@ -12,7 +12,7 @@ from sluice_agent import orders as read
 
 PLUGGED = build.Surroundings(agent_image="agent:1", plugin_image="plugin:1")
 PLAIN = build.Surroundings()
-OPEN = {"gate": {"open": True}}
+OPEN = {"gate": {"open": True}, **made.BALANCE}
 FIRST, SECOND = made.driver(1).name, made.driver(2).name
 
 

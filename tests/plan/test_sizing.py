@@ -65,6 +65,12 @@ def test_what_comes_in_and_waits_is_to_be_worked_off_too():
     assert executors(behind) == 4
 
 
+def test_a_query_that_waits_between_its_batches_takes_fewer():
+    query = reports.Query("q-1", "clicks", "MicroBatch", "running", input_rows_per_s=75.0)
+    idle = seen(reports_=reports.Report(made.NOW_S, "Running", queries=(query,)), slo=streamjob.Slo(60.0))
+    assert executors(idle) == 1
+
+
 def test_a_goal_that_no_number_keeps_is_said():
     found = advice(seen(streamjob.Slo(batch_latency_s=0.5)))
     assert "no number keeps spec.slo.batchLatency: 500 ms of a batch are not work of executors" in found["why"]

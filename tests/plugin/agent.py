@@ -21,6 +21,7 @@ class FakeAgent:
         self.batches: list[Document] = []
         self.states: list[tuple[float, Document]] = []
         self.unmanaged: list[str] = []
+        self.balance: Document = {}  # what is answered to a batch, beside its query
         self._orders: Document = {"version": 1, "serial": 1, "gate": {"open": True}}
         self._news = threading.Condition()
         self._token = secrets.token_hex(16)
@@ -77,7 +78,8 @@ class FakeAgent:
                 while self._orders["serial"] == said["seen"] and time.monotonic() < deadline_s:
                     self._news.wait(deadline_s - time.monotonic())
                 return self._orders
-            return {"version": 1}
+            balance = {"query": said["batch"]["query"], **self.balance} if "batch" in said else None
+            return {"version": 1, **({"balance": balance} if balance else {})}
 
     def _newest(self, application: str) -> int:
         numbers = [state["number"] for _, state in self.states[-20:] if state["application"] == application]

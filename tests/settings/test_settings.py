@@ -27,6 +27,7 @@ def test_every_variable_arrives_at_its_field():
         "SLUICE_LOG_LEVEL": "debug",
         "SLUICE_DRIVER_ROLE": "two-sluice-driver",
         "SLUICE_API_SERVER_URL": "k8s://https://10.0.0.1:6443",
+        "SLUICE_PROMETHEUS_URL": "https://prometheus.example/tenant",
     }
     assert settings.read({**told, "SLUICE_SERVICE_HOST": "somebody else's"}) == settings.Settings(
         namespaces=("ads", "clicks"),
@@ -42,6 +43,7 @@ def test_every_variable_arrives_at_its_field():
         log_level="debug",
         driver_role="two-sluice-driver",
         api_server_url="k8s://https://10.0.0.1:6443",
+        prometheus_url="https://prometheus.example/tenant",
     )
     assert {field.metadata["variable"] for field in dataclasses.fields(settings.Settings)} == set(told)
 
@@ -64,6 +66,7 @@ def test_every_variable_arrives_at_its_field():
         ("SLUICE_HTTP_PORT", "tcp://10.0.0.1:80", "a whole number from 1024 to 65535"),
         ("SLUICE_LOG_LEVEL", "loud", "debug, info, warning, error"),
         ("SLUICE_API_SERVER_URL", "https://kubernetes", "a Spark master such as k8s://https://kubernetes.default.svc"),
+        ("SLUICE_PROMETHEUS_URL", "prometheus:9090", "a URL such as http://prometheus.monitoring:9090, or nothing"),
     ],
 )
 def test_a_wrong_value_is_answered_with_its_variable_and_what_is_allowed(variable, text, allowed):

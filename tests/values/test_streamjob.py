@@ -31,7 +31,12 @@ def test_every_field_is_read():
             "executors": {"count": 4, "min": 2, "max": 8, "maxPerNode": 2, "cores": 2, "memory": "2Gi"},
             "slo": {"batchLatency": "2s", "lag": 1000},
             "placement": {"mode": "Observe", "policy": "stromax", "near": {"matchLabels": {"app": "kafka"}}},
-            "rebalance": {"mode": "Off"},
+            "rebalance": {
+                "mode": "Off",
+                "lever": {"enabled": False},
+                "latency": {"enabled": False, "by": "p99"},
+                "timeout": {"enabled": False},
+            },
             "update": {"strategy": "Recreate", "drainTimeout": "90s"},
             "restart": {"policy": "OnFailure", "backoff": {"initial": "1s", "max": "1m"}},
             "suspend": True,
@@ -43,7 +48,8 @@ def test_every_field_is_read():
         ("pull",),
         {"role": "r"},
     )
-    assert (spec.real_time, spec.rebalance, spec.suspend) == (True, "Off", True)
+    assert (spec.real_time, spec.suspend) == (True, True)
+    assert spec.rebalance == streamjob.Rebalance("Off", lever=False, latency=False, by="p99", timeout=False)
     assert spec.executors == streamjob.Executors(4, 2, 8, 2, 2, 2 << 30)
     assert spec.slo == streamjob.Slo(2.0, 1000)
     assert spec.placement == streamjob.Placement("Observe", "stromax", {"matchLabels": {"app": "kafka"}})

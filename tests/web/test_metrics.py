@@ -20,6 +20,7 @@ def value(name, **labels):
             {"of": "fleet", "le": "0.025"},
         ),
         (lambda: metrics.cycle_ended("job", 0.0, 1.0), "sluice_queue_wait_seconds_sum", {}),
+        (lambda: metrics.latencies_read(0.02), "sluice_latency_read_seconds_count", {}),
         (lambda: metrics.decided("place"), "sluice_decisions_total", {"kind": "place"}),
         (lambda: metrics.refused("CheckpointTaken"), "sluice_refusals_total", {"reason": "CheckpointTaken"}),
     ],
@@ -59,6 +60,14 @@ def test_jobs_are_counted_by_phase_and_those_in_trouble_are_named():
     assert metrics.REGISTRY.get_sample_value("sluice_jobs", {"phase": "Sideways"}) is None
     metrics.watch_jobs(dict)
     assert value("sluice_job_unsettled", streamjob_namespace="a", streamjob="bad", phase="Failed") == 0
+
+
+def test_jobs_of_the_latency_loop_are_counted_by_how_they_stand():
+    metrics.watch_balances(lambda: {"Balanced": 3, "Refused": 1})
+    assert value("sluice_balanced_jobs", reason="Balanced") == 3
+    assert value("sluice_balanced_jobs", reason="Refused") == 1
+    assert value("sluice_balanced_jobs", reason="Waiting") == 0
+    metrics.watch_balances(dict)
 
 
 SETTLED = [("Running", True, 0), ("Running", False, 1), ("Suspended", False, 0), ("Completed", False, 0)]
@@ -106,6 +115,7 @@ def test_the_chart_documents_every_metric_with_its_kind_labels_and_meaning():
     labels = {collector._name: collector._labelnames for collector in kept if hasattr(collector, "_labelnames")}
     labels |= {
         "sluice_jobs": ("phase",),
+        "sluice_balanced_jobs": ("reason",),
         "sluice_job_unsettled": ("streamjob_namespace", "streamjob", "phase"),
         "sluice_api_calls": ("method", "resource", "status"),
     }

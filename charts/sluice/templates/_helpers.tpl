@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ if and .Values.pluginImage (not .Values.agentImage) }}{{ fail "pluginImage needs agentImage: the plugin talks with the agent beside it" }}{{ end }}{{ .Values.pluginImage | default "" }}
 {{- end }}
 
+{{/* Values of an older release know no such group. */}}
+{{- define "sluice.prometheusUrl" -}}
+{{ (.Values.prometheus | default dict).url | default "" }}
+{{- end }}
+
 {{- define "sluice.account" -}}
 {{ .Values.serviceAccount.name | default (include "sluice.fullname" .) }}
 {{- end }}

@@ -11,6 +11,7 @@ from sluice_agent import documents
 
 MOST_EXECUTORS = 1000
 _MOST_BUCKETS = 2000
+_MOST_PAIRS = 20_000
 PARTS = (  # Spark's own, in the order in which a batch goes through them
     "latestOffset", "getOffset", "setOffsetRange", "walCommit", "getEndOffset", "getBatch", "queryPlanning", "addBatch",
     "commitBatch", "commitOffsets", "triggerExecution",
@@ -28,6 +29,8 @@ class Work:
 
     sums: Mapping[str, float]  # by the fields of WORK, times in seconds
     task_s: tuple[tuple[float, int], ...]  # lower edge of a bucket, tasks in it
+    scan_rows: int = 0  # of the batch's input
+    scan_s: float = 0.0  # from the scan's begin until it had read all of its rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +47,10 @@ class Batch:
     dropped: float
     own_s: float
     executors: Mapping[str, Work]
+    crew: Mapping[str, int]  # who could take tasks when it was planned, and how many at once
+    cut: str  # why its input was not cut; empty where it was, or nothing was told
+    stretch: tuple[tuple[float, int], ...]  # how many times its stage's median a task took, and how many tasks did
+    pairs: Mapping[str, Mapping[str, float]]  # shuffled bytes, from and to
 
 
 def read(found: Mapping[str, Any]) -> Batch:
@@ -64,6 +71,10 @@ def read(found: Mapping[str, Any]) -> Batch:
         documents.amount(state, "rowsDroppedByWatermark", "batch.state."),
         documents.amount(found, "ownUs", "batch.") / 1e6,
         {_executor(name): _work(documents.within(executors, name, "batch.executors.")) for name in executors},
+        _crew(documents.within(found, "crew", "batch.")),
+        documents.sentence(documents.within(found, "cut", "batch."), "own", 200, "batch.cut."),
+        _stretch(documents.items(found, "stretch", _MOST_BUCKETS, "batch.")),
+        _pairs(documents.within(found, "shuffledBytes", "batch.")),
     )
 
 
@@ -101,12 +112,34 @@ def _lag(sources: list[Any]) -> float | None:
 def _work(found: Mapping[str, Any]) -> Work:
     where = "batch.executors."
     sums = {field: scale * documents.amount(found, field, where) for field, scale in WORK.items()}
-    return Work(sums, tuple(_bucket(pair) for pair in documents.items(found, "taskMs", _MOST_BUCKETS, where)))
+    task_s = tuple(_bucket(pair, f"{where}taskMs") for pair in documents.items(found, "taskMs", _MOST_BUCKETS, where))
+    scan_rows = documents.whole(found, "scanRows", where=where)
+    return Work(sums, task_s, scan_rows, documents.amount(found, "scanMs", where) / 1000)
 
 
-def _bucket(pair: Any) -> tuple[float, int]:
+def _bucket(pair: Any, where: str) -> tuple[float, int]:
+    """Of thousandths of something."""
     if not isinstance(pair, list) or len(pair) != 2:
-        raise documents.wrong("batch.executors.taskMs", pair, "pairs of a bucket's lower edge and its count")
+        raise documents.wrong(where, pair, "pairs of a bucket's lower edge and its count")
     both = {"edge": pair[0], "count": pair[1]}
-    edge_ms = documents.amount(both, "edge", "batch.executors.taskMs.")
-    return edge_ms / 1000, documents.whole(both, "count", where="batch.executors.taskMs.")
+    return documents.amount(both, "edge", f"{where}.") / 1000, documents.whole(both, "count", where=f"{where}.")
+
+
+def _stretch(pairs: list[Any]) -> tuple[tuple[float, int], ...]:
+    """Percents, as the plugin has them, to times."""
+    return tuple((10 * edge, count) for edge, count in (_bucket(pair, "batch.stretch") for pair in pairs))
+
+
+def _crew(found: Mapping[str, Any]) -> dict[str, int]:
+    if len(found) > MOST_EXECUTORS:
+        raise documents.wrong("batch.crew", found, f"at most {MOST_EXECUTORS}")
+    return {_executor(name): documents.whole(found, name, 1, where="batch.crew.") for name in found}
+
+
+def _pairs(found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Too many of them to be kept are none: nobody may take a part for the whole."""
+    rows = {_executor(name): documents.within(found, name, "batch.shuffledBytes.") for name in found}
+    if sum(map(len, rows.values())) > _MOST_PAIRS:
+        return {}
+    where = "batch.shuffledBytes."
+    return {name: {_executor(to): documents.amount(row, to, where) for to in row} for name, row in rows.items()}

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import NoReturn
 
 from sluice_agent import (
+    balance,
     board,
     client,
     documents,
@@ -54,27 +55,31 @@ async def _serve(told: settings.Driver, connect: Callable[[], client.Client]) ->
     orders = board.Board(states.ring)
     shared = folder.Folder(told.folder)
     shared.seed_template(told.template)
-    plugin = await listen.serve(talk.Talk(token, orders, states, sums).service, "127.0.0.1", 0)
+    balancer = balance.Balancer(orders)
+    plugin = await listen.serve(talk.Talk(token, orders, states, sums, balancer).service, "127.0.0.1", 0)
     shared.introduce(plugin.sockets[0].getsockname()[1], token)
     job = {"streamjob_namespace": told.namespace, "streamjob": told.job}
     shown = metrics.Metrics(job, sums, states, orders)
     # Last: who finds it answering, finds the folder filled.
     scraped = await listen.serve(shown.service, told.address, metrics.PORT)
     _beside(watch.Watch(connect, told, orders, states).look, "orders")
-    _beside(_Telling(lease.Lease(connect(), told, time.monotonic), states, orders, sums).step, "lease")
+    _beside(
+        _Telling(lease.Lease(connect(), told, time.monotonic), report.Known(states, orders, sums, balancer)).step,
+        "lease",
+    )
     await asyncio.gather(plugin.serve_forever(), scraped.serve_forever())
 
 
 class _Telling:
     """The Lease's loop: sleeps until something is due or new."""
 
-    def __init__(self, held: lease.Lease, states: heard.Heard, orders: board.Board, sums: tally.Tally) -> None:
-        self._lease, self._states, self._orders, self._sums = held, states, orders, sums
+    def __init__(self, held: lease.Lease, known: report.Known) -> None:
+        self._lease, self._known, self._states = held, known, known.states
         self._seen, self._observed, self._recalled = 0, 0, False
 
     def step(self) -> float:
         """Waits, or writes."""
-        told = report.make(self._states, self._orders, self._sums, self._observed)
+        told = report.make(self._known, self._observed)
         self._observed = told.words["order"]
         due_s = self._lease.due_s(told)
         if due_s > 0:

@@ -3,6 +3,7 @@
 Names, kinds and meanings stand in `images/agent/README.md`, too; a test compares them.
 """
 
+import datetime
 import pathlib
 import resource
 import time
@@ -12,6 +13,7 @@ from sluice_agent import board, exposition, heard, listen, tally
 from sluice_agent.exposition import Labels
 
 PORT = 7080
+_PATHS = ("/metrics", "/healthz", "/v1/traffic")
 _MOST_CONNECTIONS = 8
 _PAGE = resource.getpagesize()
 
@@ -71,6 +73,8 @@ class Metrics:
     async def _answer(self, head: listen.Head, _: bytes) -> listen.Reply:
         if head.path == "/healthz":
             return listen.Reply(200, b"ok\n", exposition.CONTENT_TYPE)
+        if head.path == "/v1/traffic":
+            return listen.said(200, self._sums.traffic.document(datetime.datetime.now(datetime.UTC).isoformat()))
         return listen.Reply(200, self.text().encode(), exposition.CONTENT_TYPE)
 
     def text(self) -> str:
@@ -124,8 +128,8 @@ _QUERY_SUMS: Mapping[str, Callable[[tally.Query], float]] = {
 
 
 def _admit(head: listen.Head) -> None:
-    if head.path not in ("/metrics", "/healthz"):
-        raise listen.Refused(404, "there is /metrics and /healthz")
+    if head.path not in _PATHS:
+        raise listen.Refused(404, f"there is {', '.join(_PATHS)}")
     if head.method != "GET":
         raise listen.Refused(405, "only GET is spoken here")
 

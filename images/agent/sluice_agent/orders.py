@@ -21,6 +21,17 @@ _EXECUTOR = re.compile(r"[1-9][0-9]{0,8}")  # as Spark counts them on Kubernetes
 
 
 @dataclasses.dataclass(frozen=True)
+class Balance:
+    """How this driver's batches are to be balanced: for us, not for the plugin."""
+
+    act: bool  # false: we say how we would
+    lever: bool
+    timeout: bool
+    whole: bool  # partitions stay whole
+    weights: Mapping[str, float]  # of executors, by the operator's slower loop; empty: none
+
+
+@dataclasses.dataclass(frozen=True)
 class Orders:
     """For one driver."""
 
@@ -29,6 +40,7 @@ class Orders:
     words: Mapping[str, Any]  # the plugin's document, but for version and serial
     decommission: tuple[str, ...]
     template: str  # of executors; empty: nothing is said
+    balance: Balance | None = None  # None: Spark cuts the input by itself
 
     @property
     def document(self) -> dict[str, Any]:
@@ -75,7 +87,28 @@ def _of_the_driver(ours: Mapping[str, Any], order: int) -> Orders:
     drain = ours.get("drain")
     if drain is not None:
         words["drain"] = _drain(documents.within(ours, "drain"))
-    return Orders(order, _serial(words), words, leaving, _template(ours.get("executorTemplate")))
+    template, balance = _template(ours.get("executorTemplate")), ours.get("balance")
+    told = None if balance is None else _balance(documents.within(ours, "balance"))
+    return Orders(order, _serial(words), words, leaving, template, told)
+
+
+def _balance(found: Mapping[str, Any]) -> Balance:
+    act, lever, timeout, whole = (
+        documents.flag(found, name, "balance.") for name in ("act", "lever", "timeout", "whole")
+    )
+    weights = documents.within(found, "weights", "balance.")
+    if len(weights) > _MOST_EXECUTORS:
+        raise documents.wrong("balance.weights", weights, f"at most {_MOST_EXECUTORS}")
+    return Balance(act, lever, timeout, whole, {name: _weight(weights, name) for name in weights})
+
+
+def _weight(weights: Mapping[str, Any], name: str) -> float:
+    if not _EXECUTOR.fullmatch(name):
+        raise documents.wrong("balance.weights", name, "the numbers of executors, as text")
+    value = documents.number(weights, name, "balance.weights.")
+    if value is None or not 0 < value <= 1:
+        raise documents.wrong(f"balance.weights.{name}", value, "a number above 0, at most 1")
+    return value
 
 
 def _drain(drain: Mapping[str, Any]) -> dict[str, Any]:

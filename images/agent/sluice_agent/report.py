@@ -7,7 +7,7 @@ import dataclasses
 import json
 from typing import Any
 
-from sluice_agent import board, documents, heard, tally
+from sluice_agent import balance, board, documents, heard, tally
 
 _MOST_QUERIES = 20
 
@@ -26,8 +26,19 @@ class Report:
         return json.dumps({"version": documents.VERSION, "at": at, **self.words}, separators=(",", ":"))
 
 
-def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: int) -> Report:
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """Who is asked for it."""
+
+    states: heard.Heard
+    orders: board.Board
+    sums: tally.Tally
+    balancer: balance.Balancer
+
+
+def make(known: Known, observed: int) -> Report:
     """As things are now. `observed` is the last order that was seen carried out."""
+    states, orders = known.states, known.orders
     state, phase = states.now()
     now = _observed(state, orders, observed)
     words: dict[str, Any] = {"phase": phase, "order": now, "refused": orders.refused}
@@ -42,7 +53,7 @@ def make(states: heard.Heard, orders: board.Board, sums: tally.Tally, observed: 
         "drain": {"id": state.drain_id, "state": state.drain, "problem": state.drain_problem},
         "warmUp": state.warm_up,
         "problem": " ".join(state.unprotected[:1]),
-        "queries": [_query(query, sums) for query in state.queries[:_MOST_QUERIES]],
+        "queries": [_query(query, known) for query in state.queries[:_MOST_QUERIES]],
     }
     fixed = tuple(_fixed(query) for query in state.queries)
     said = (state.gate_open, state.warm_up, state.drain_id, state.drain, words["problem"])
@@ -61,7 +72,7 @@ def _fixed(query: heard.Query) -> tuple[Any, ...]:
     return query.id, query.phase, query.epoch, query.problem, query.warm, query.first_commit_at_ms > 0
 
 
-def _query(query: heard.Query, sums: tally.Tally) -> dict[str, Any]:
+def _query(query: heard.Query, known: Known) -> dict[str, Any]:
     found = {
         "id": query.id,
         "name": query.name,
@@ -74,7 +85,9 @@ def _query(query: heard.Query, sums: tally.Tally) -> dict[str, Any]:
     }
     late = {"warm": query.warm, "committedAtMs": query.committed_at_ms, "firstCommitAtMs": query.first_commit_at_ms}
     found |= {name: value for name, value in late.items() if value}
-    summed = sums.queries.get(query.name)
+    if learned := known.balancer.queries.get(query.id):
+        found |= {"settled": learned.settled, "split": learned.left}
+    summed = known.sums.queries.get(query.name)
     if not summed:
         return found
     gauges = summed.last.gauges

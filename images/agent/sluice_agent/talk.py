@@ -1,14 +1,15 @@
 """The agent's side of `images/spark/plugin/PROTOCOL.md`: the plugin reports, and waits here for orders.
 
 Over :mod:`sluice_agent.listen`. Orders come from :mod:`sluice_agent.board`; what was said goes to
-:mod:`sluice_agent.heard` and :mod:`sluice_agent.tally`.
+:mod:`sluice_agent.heard` and :mod:`sluice_agent.tally`, and each batch to :mod:`sluice_agent.balance`, whose answer
+goes back.
 """
 
 import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from sluice_agent import batches, board, documents, heard, listen, tally
+from sluice_agent import balance, batches, board, documents, heard, listen, tally
 
 MOST_BODY = 2 << 20
 MOST_CONNECTIONS = 16
@@ -19,9 +20,11 @@ _PATHS = ("/v1/orders", "/v1/report")
 class Talk:
     """With one plugin."""
 
-    def __init__(self, token: str, orders: board.Board, states: heard.Heard, sums: tally.Tally) -> None:
+    def __init__(
+        self, token: str, orders: board.Board, states: heard.Heard, sums: tally.Tally, balancer: balance.Balancer
+    ) -> None:
         self._bearer = f"Bearer {token}".encode()
-        self._orders, self._states, self._sums = orders, states, sums
+        self._orders, self._states, self._sums, self._balancer = orders, states, sums, balancer
 
     @property
     def service(self) -> listen.Service:
@@ -39,9 +42,10 @@ class Talk:
     async def _answer(self, head: listen.Head, body: bytes) -> listen.Reply:
         try:
             said = documents.read(body, "the document")
-            self._take(said)
+            batch = self._take(said)
             if head.path == "/v1/report":
-                return listen.said(200, {"version": documents.VERSION})
+                answer = {"balance": self._balancer.after(batch)} if batch else {}
+                return listen.said(200, {"version": documents.VERSION, **answer})
             seen = documents.whole({"seen": -1, **said}, "seen", -1, (1 << 63) - 1)
             wait_ms = documents.whole(said, "waitMs", 0, _LONGEST_WAIT_MS)
         except documents.Wrong as why:
@@ -53,11 +57,11 @@ class Talk:
             raise listen.Refused(503, "the operator has given no orders for this driver yet")
         return listen.said(200, found.document)
 
-    def _take(self, said: Mapping[str, Any]) -> None:
-        """All of it or nothing."""
+    def _take(self, said: Mapping[str, Any]) -> batches.Batch | None:
+        """All of it or nothing; a batch that ended, if one did."""
         if "unmanaged" in said:
             self._states.take_unmanaged(documents.sentence(said, "unmanaged") or "no reason given")
-            return
+            return None
         if "state" not in said:
             raise documents.wrong("state", None, "an object")
         state = heard.read(documents.within(said, "state"))
@@ -66,3 +70,4 @@ class Talk:
         if batch:
             self._sums.add(batch)
         self._sums.keep(state)
+        return batch

@@ -7,7 +7,7 @@ whatever is said: beyond the most, the stalest leave first.
 import bisect
 from collections.abc import Callable, Sequence
 
-from sluice_agent import batches, heard
+from sluice_agent import batches, heard, traffic
 
 BATCH_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0)
 TASK_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 60.0)
@@ -77,11 +77,13 @@ class Tally:
         self.queries: dict[str, Query] = {}  # by name
         self.parts: dict[tuple[str, str], Part] = {}  # by the query's name and the executor's id
         self.refused = 0  # documents of the plugin
+        self.traffic = traffic.Traffic()
         self._clock = clock
 
     def add(self, batch: batches.Batch) -> None:
         """A batch has ended."""
         now_s = self._clock()
+        self.traffic.add(batch)
         query = self.queries.get(batch.name) or Query()
         query.add(batch, now_s)
         self.queries[batch.name] = query  # only now: other threads look
@@ -110,5 +112,6 @@ class Tally:
 
     def _drop(self, name: str) -> None:
         del self.queries[name]
+        self.traffic.forget(name)
         for key in [key for key in self.parts if key[0] == name]:
             del self.parts[key]

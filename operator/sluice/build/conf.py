@@ -90,6 +90,10 @@ def _defaults(spec: Spec, split: memory.Split) -> dict[str, str]:
         "spark.executor.failuresValidityInterval": "1h",
         "spark.executor.maxNumFailures": str(max(30, 10 * spec.executors.count)),
         "spark.kubernetes.executor.terminationGracePeriodSeconds": "60",
+        # A part of the input prefers its executor: to wait 3 s for a busy one, and to look for a free one once a
+        # second, may be longer than the batch.
+        "spark.locality.wait": "300ms",
+        "spark.scheduler.revive.interval": "100ms",
         f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         f"{_STATE}.rocksdb.boundedMemoryUsage": "true",  # RocksDB's memory is the overhead's: it must not eat all of it
         f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",

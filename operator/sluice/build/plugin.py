@@ -4,8 +4,10 @@ All of it is the pod's and nothing the ConfigMap's: whatever a revision was begu
 if the operator has one then, and lacks it cleanly if not.
 """
 
+from collections.abc import Mapping
+
 from sluice.build.surroundings import Surroundings
-from sluice.values.streamjob import Body, StreamJob
+from sluice.values.streamjob import Body, Spec, StreamJob
 
 AGENT_FOLDER = "/run/sluice"  # written by the agent, read by the driver
 AGENT_VOLUME = "sluice-agent"
@@ -18,6 +20,17 @@ ONLY_WITH_IT: Body = {"name": "SLUICE_ONLY_MANAGED", "value": "true"}  # else th
 # Not local://, but file:// is what the driver serves to its executors, which load it, too.
 _JAR = f"file://{_FOLDER}/sluice-plugin.jar"
 _CLASS = "dev.sluice.entry.SluicePlugin"
+# Spark reads all but the multiplier at its start. Until the plugin sets that, no task takes so many medians: a copy of
+# a task that writes to Kafka would write twice.
+_SWITCH = "spark.speculation"
+_OURS = {"spark.sluice.speculation": "true"}  # so the plugin ends it where a sink would take the rows of each attempt
+_REPLAY = {
+    _SWITCH: "true",
+    "spark.speculation.efficiency.enabled": "false",  # it spares tasks that progress slowly
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.multiplier": "1000000",
+}
 
 
 def container(around: Surroundings) -> Body:
@@ -56,13 +69,24 @@ def env(job: StreamJob) -> list[Body]:
 
 
 def properties(job: StreamJob) -> dict[str, str]:
-    """Beside the user's own plugins and jars; the template is the agent's, who may write another while the job runs."""
+    """Beside the user's own; the template is the agent's, who may write another while the job runs."""
     theirs = job.spec.spark_conf
     return {
+        **(_replay(theirs) if _replays(job.spec) else {}),
         "spark.jars": _appended(theirs.get("spark.jars", ""), _JAR),
         "spark.kubernetes.executor.podTemplateFile": f"{AGENT_FOLDER}/executor.yaml",
         "spark.plugins": _appended(theirs.get("spark.plugins", ""), _CLASS),
     }
+
+
+def _replay(theirs: Mapping[str, str]) -> dict[str, str]:
+    ours = {} if _SWITCH in theirs else _OURS
+    return {**ours, **{key: value for key, value in _REPLAY.items() if key not in theirs}}
+
+
+def _replays(spec: Spec) -> bool:
+    """Whether late tasks may get a second attempt; Spark refuses to start a Real-Time query that speculates."""
+    return not spec.real_time and spec.rebalance.mode != "Off" and spec.rebalance.timeout
 
 
 def _appended(theirs: str, ours: str) -> str:

@@ -54,6 +54,7 @@ def read_pod(body: Body) -> records.Pod:
         reason=status.get("reason", ""),
         message=status.get("message", ""),
         node=sys.intern(spec.get("nodeName", "")),
+        ip=status.get("podIP", "") if (meta.get("labels") or {}).get(names.ROLE) == names.DRIVER else "",
         requests=requests.of_pod(spec, status),
         gates=gates,
         wishes=_wishes(spec) if names.GATE in gates else None,
@@ -65,7 +66,6 @@ def read_pod(body: Body) -> records.Pod:
         bare_s=_bare_s(status, conditions.get("PodReadyToStartContainers", {})),
         ended=_ended(spec, status),
         placed=(meta.get("annotations") or {}).get(names.PLACED, ""),
-        address=status.get("podIP", "") if (meta.get("labels") or {}).get(names.ROLE) == names.DRIVER else "",
     )
 
 

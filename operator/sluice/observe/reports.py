@@ -4,6 +4,7 @@ Every Lease is renewed each ten seconds. Only news is shown and wakes its job: a
 when what was shown has grown old. Part of the mirror.
 """
 
+import dataclasses
 import datetime
 import math
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ class Reports:
             old, new = shown.get(pod), read(said[name])
             if new is not None:
                 fresh = _is_due(old, new)
-                now[pod] = new if fresh or old is None else old
+                now[pod] = new if fresh or old is None else _still(old, new)
                 due = due or fresh
         self._shown[key] = now
         return is_new, due
@@ -118,6 +119,8 @@ def _query(found: Any) -> reports.Query:
         in_flight=_batch(found.get("inFlight")),
         committed_at_ms=_whole(found.get("committedAtMs")) or 0,
         first_commit_at_ms=_whole(found.get("firstCommitAtMs")) or 0,
+        split=None if found.get("split") is None else _text(found["split"], 256),
+        settled=None if found.get("settled") is None else _flag(found["settled"]),
     )
 
 
@@ -137,7 +140,16 @@ def _news(report: reports.Report) -> tuple[Any, ...]:
 
 def _fixed(query: reports.Query) -> tuple[Any, ...]:
     """What no batch changes but the first."""
-    return query.id, query.phase, query.problem, query.warm, query.first_commit_at_ms > 0
+    return query.id, query.phase, query.problem, query.warm, query.first_commit_at_ms > 0, query.split
+
+
+def _still(old: reports.Report, new: reports.Report) -> reports.Report:
+    """What is shown goes on being shown, but for what a slower loop waits for: that is true now or useless."""
+    settled = {one.id: one.settled for one in new.queries}
+    if all(one.settled == settled.get(one.id) for one in old.queries):
+        return old
+    queries = tuple(dataclasses.replace(one, settled=settled.get(one.id)) for one in old.queries)
+    return dataclasses.replace(old, queries=queries)
 
 
 def _words(report: reports.Report) -> tuple[Any, ...]:

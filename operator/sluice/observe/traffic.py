@@ -5,7 +5,6 @@ one job's numbers, lead it elsewhere (no redirect is followed), or get past `par
 """
 
 import asyncio
-import dataclasses
 import datetime
 import ipaddress
 import math
@@ -31,14 +30,6 @@ class Unheard(Exception):
     """Nothing was measured that could be used; a sentence."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Asked:
-    """One agent."""
-
-    address: str  # of its pod
-    batches: int = 0  # of the last so many; 0: of all it remembers
-
-
 class Agents:
     """Those of all drivers. Use it as a context: the session is made in the running loop and closed with it."""
 
@@ -57,40 +48,37 @@ class Agents:
     ) -> None:
         await self._session.close()
 
-    async def ask(self, asked: Asked) -> Traffic:
-        """What one measured; Unheard if it does not answer in time, or answers nothing that makes sense."""
+    async def ask(self, ip: str) -> Traffic:
+        """What the one of a pod measured; Unheard if it does not answer in time, or nothing that makes sense."""
         async with self._slots:
-            raw = await self._get(asked)
+            raw = await self._get(ip)
         try:
             return parse(raw)
         except ValueError as why:
-            raise Unheard(f"{asked.address}: {why}") from None
+            raise Unheard(f"{ip}: {why}") from None
 
-    async def _get(self, asked: Asked) -> bytes:
-        query = {"batches": str(asked.batches)} if asked.batches else {}
+    async def _get(self, ip: str) -> bytes:
         patience = aiohttp.ClientTimeout(total=_PATIENCE_S, sock_connect=_CONNECT_S)
         try:
-            async with self._session.get(
-                _url(asked.address, self._port), params=query, timeout=patience, allow_redirects=False
-            ) as got:
+            async with self._session.get(_url(ip, self._port), timeout=patience, allow_redirects=False) as got:
                 if got.status != 200:
-                    raise Unheard(f"{asked.address} answers {got.status}")
-                return await _bounded(asked, got.content)
+                    raise Unheard(f"{ip} answers {got.status}")
+                return await _bounded(ip, got.content)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as why:
-            raise Unheard(f"{asked.address}: no answer: {why!r}") from why
+            raise Unheard(f"{ip}: no answer: {why!r}") from why
 
 
-async def _bounded(asked: Asked, content: aiohttp.StreamReader) -> bytes:
+async def _bounded(ip: str, content: aiohttp.StreamReader) -> bytes:
     found = bytearray()
     async for piece in content.iter_any():
         found += piece
         if len(found) > LARGEST_BYTES:
-            raise Unheard(f"{asked.address} answers more than {LARGEST_BYTES >> 20} MiB")
+            raise Unheard(f"{ip} answers more than {LARGEST_BYTES >> 20} MiB")
     return bytes(found)
 
 
-def _url(address: str, port: int) -> str:
-    host = f"[{address}]" if ipaddress.ip_address(address).version == 6 else address
+def _url(ip: str, port: int) -> str:
+    host = f"[{ip}]" if ipaddress.ip_address(ip).version == 6 else ip
     return f"http://{host}:{port}/v1/traffic"
 
 

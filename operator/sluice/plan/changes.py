@@ -31,6 +31,8 @@ _NOTES = {
     "update.drainTimeout": "counts for drivers made from now on",
     "checkpoint.location": "the stream starts from what the new place holds",
     "mode": "the checkpoint must suit the new mode",
+    "rebalance.mode": "spark.speculation stays as the driver was started with",
+    "rebalance.timeout.enabled": "spark.speculation is read at its start",
 }
 _LONGEST = 60
 

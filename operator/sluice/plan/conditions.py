@@ -5,13 +5,12 @@
 
 from typing import Any
 
-from sluice.plan import inside, measured, orders, placed, verdicts
+from sluice.plan import balanced, inside, measured, orders, placed, verdicts
 from sluice.values import driver_state, handoff, names, records, views
 
 # A moment on the way: nobody needs an event.
 QUIET = ("NoExecutors", "Waiting", "DriverStarting", "DriverNotReady", "ExecutorsMissing", "Preparing")
 _LONGEST = 1024  # of a message, like a driver's last words
-_UNBALANCED = "nothing shifts load among the executors of this job"
 
 
 def all_of(view: views.JobView, verdict: verdicts.Verdict) -> list[dict[str, Any]]:
@@ -22,7 +21,7 @@ def all_of(view: views.JobView, verdict: verdicts.Verdict) -> list[dict[str, Any
         _condition(view, "Progressing", *_progressing(view, verdict)),
         _condition(view, "Protected", *measured.protected(seen)),
         _condition(view, "Placed", *_placed(view)),
-        _condition(view, "Balanced", None, "NotMeasured", _UNBALANCED),
+        _condition(view, "Balanced", *balanced.balanced(view, seen)),
         _condition(view, "SLOMet", *measured.slo_met(seen, view.job.spec.slo)),
         _condition(view, "CheckpointHealthy", *measured.checkpoint_healthy(seen)),
     ]

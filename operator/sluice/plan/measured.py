@@ -44,8 +44,8 @@ def _guarded(said: reports.Report) -> Found:
 
 def slo_met(seen: inside.Inside, slo: streamjob.Slo) -> Found:
     """Whether the last batch of each query is as spec.slo wants it."""
-    if missing := _missing(seen):
-        return missing
+    if nothing := missing(seen):
+        return nothing
     if slo == streamjob.Slo():
         return _NO_SLO
     alive = _alive(seen.said.queries) if seen.said else []
@@ -58,8 +58,8 @@ def slo_met(seen: inside.Inside, slo: streamjob.Slo) -> Found:
 
 def checkpoint_healthy(seen: inside.Inside) -> Found:
     """Whether every query goes on from its checkpoint."""
-    if missing := _missing(seen):
-        return missing
+    if nothing := missing(seen):
+        return nothing
     queries = seen.said.queries if seen.said else ()
     if seen.said and (why := inside.failed(seen.said)):
         return False, "QueryRefused", why
@@ -75,7 +75,7 @@ def _without(seen: inside.Inside) -> str:
     return _BEFORE if seen.lives and not seen.plugged else ""
 
 
-def _missing(seen: inside.Inside) -> Found | None:
+def missing(seen: inside.Inside) -> Found | None:
     """Why nothing is known from inside; None if something is."""
     if without := _without(seen):
         return None, "NotMeasured", without

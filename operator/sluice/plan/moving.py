@@ -8,11 +8,12 @@ before, then plan.judgement. A way back is not judged: it was undone once, and i
 import dataclasses
 
 from sluice.plan import changes, crew, handover, judgement, placed, restraint, retry_place, rolling, sampled, verdicts
-from sluice.values import handoff, moves, records, views
+from sluice.values import handoff, moves, records, traffic, views
 
 _DEADLINE_S = 240.0  # to arrive: a roll that takes longer is called stuck
 _HANDOVER_S = 1800.0  # the same by a handover
 _LONGEST_S = 12 * 3600.0  # a stream with few batches is not judged after all
+_WINDOW = 50  # batches that an agent tells of at least, once there were so many; a hundred at most
 _AT_REST = ("Stopping", "Suspended", "Completed", "Failed")
 
 
@@ -153,18 +154,24 @@ def _arrived(
 def _judge(view: views.JobView, verdict: verdicts.Verdict, record: moves.Record, now: moves.Move) -> verdicts.Verdict:
     """Once as many batches have ended as were measured before, all of them since it arrived."""
     found = view.traffic
-    if found is None or found.begins_s < now.since_s:
+    if found is None or found.begins_s < now.since_s or _remembers(view, found, now.wish.executor):
         return verdict
     where = sampled.homes(sampled.numbered(view.pods, now.driver))
     peers = sampled.peers(found).get(now.replacement.rpartition("-")[2], {})
     after = sampled.measures(found, where, peers, now.wish.target)
-    if after.batches < now.wish.before.batches:
+    if after.batches < min(now.wish.before.batches, _WINDOW):
         return verdict
     is_better, why = judgement.helped(now.wish.before, after, real_time=view.job.spec.real_time)
     if is_better:
         decision = verdicts.Decision(view.now_s, "Keep", now.replacement, f"stays on {now.wish.target}", why)
         return _noted(view, verdict, record, None, _past(view, now, moves.BETTER), decision)
     return _undone(view, verdict, record, now, why)
+
+
+def _remembers(view: views.JobView, found: traffic.Traffic, executor: str) -> bool:
+    """Whether a batch is among them in which who left still worked; another driver's agent begins with nothing."""
+    gone = executor.rpartition("-")[2]
+    return not view.job.spec.real_time and any(gone in one.run_ms for one in found.queries)
 
 
 def _undone(

@@ -6,7 +6,7 @@ named was started without. A driver that waits for nobody may pass its gate at o
 
 from collections.abc import Mapping
 
-from sluice.plan import verdicts
+from sluice.plan import verdicts, weights
 from sluice.values import names, records, views
 from sluice.values.streamjob import Body
 
@@ -24,6 +24,7 @@ def wanted(view: views.JobView, verdict: verdicts.Verdict) -> Body | None:
     if verdict.plugged:
         drivers[verdict.driver.pod] = _BEGIN
     drivers |= verdict.told
+    drivers = {name: weights.ordered(view, name, one) for name, one in drivers.items()}
     if drivers == were:
         return before or None
     return {"version": _VERSION, "serial": before.get("serial", 0) + 1, "drivers": drivers}

@@ -80,9 +80,11 @@ def _load(view: views.JobView, verdict: verdicts.Verdict) -> _Load | None:
     if cost.batches < restraint.LEAST_BATCHES or not crowd or not work or not cost.rows:
         return None
     batches_per_s, rows_per_s = _rates(view.traffic)
-    backlog = max(1.0, _arriving(view, verdict) / rows_per_s)  # rows that come in and wait are to be worked off, too
+    # Of what passes between two batches the agent tells nothing: what comes in is known from the query itself.
+    part = (_arriving(view, verdict) or rows_per_s) / rows_per_s
     own_ms = _Load(rows_per_s, work, batches_per_s, 0.0, slots).batch_ms(len(crowd))
-    return _Load(rows_per_s * backlog, work * backlog, batches_per_s, max(0.0, cost.batch_ms - own_ms), slots)
+    rest_ms = max(0.0, cost.batch_ms - own_ms)
+    return _Load(rows_per_s * part, work * part, batches_per_s * min(1.0, part), rest_ms, slots)
 
 
 def _rates(found: Traffic) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.plan import announced, changes, conditions, inside, orders, placed, retry_place, verdicts
+from sluice.plan import announced, balanced, changes, conditions, inside, orders, placed, retry_place, verdicts
 from sluice.values import driver_state, fields, handoff, names, records, steps, streamjob, views
 from sluice.values.streamjob import Body
 
@@ -27,12 +27,27 @@ def record(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, 
 def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
     """An event for each condition that people wait for and whose reason changed."""
     before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
-    told = [c for c in conditions.all_of(view, verdict) if c["type"] in ("Ready", "Placed")]
+    everything = conditions.all_of(view, verdict)
+    told = [c for c in everything if c["type"] in ("Ready", "Placed")]
     stuck = verdict.stuck and not _was_stuck(view)
     new = [c for c in told if c["reason"] != before.get(c["type"]) or (stuck and c["type"] == "Ready")]
     changed = [c for c in new if c["reason"] not in conditions.QUIET or (verdict.stuck and c["type"] == "Ready")]
     conditions_told = tuple(_tell(view.job, condition, _is_warning(condition, verdict)) for condition in changed)
-    return (*_taken_up(view.job), *_of_the_handover(view, verdict), *announced.tell(view, verdict), *conditions_told)
+    return (
+        *_taken_up(view.job),
+        *_of_the_handover(view, verdict),
+        *announced.tell(view, verdict),
+        *conditions_told,
+        *_of_the_balance(view.job, before, everything),
+    )
+
+
+def _of_the_balance(job: streamjob.StreamJob, before: Body, found: Sequence[Body]) -> tuple[steps.Step, ...]:
+    """An event where the balance is another; its reason alone would not say of what."""
+    now = next(c for c in found if c["type"] == "Balanced")
+    if now["reason"] == before.get("Balanced") or now["reason"] in balanced.QUIET:
+        return ()
+    return (steps.Tell(job.namespace, job.name, job.uid, False, f"Rebalance{now['reason']}", now["message"]),)
 
 
 def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:
@@ -123,12 +138,13 @@ def _of_the_plugin(view: views.JobView, verdict: verdicts.Verdict) -> dict[str, 
 def _decisions(view: views.JobView, verdict: verdicts.Verdict, executors: Sequence[records.Pod]) -> list[Body]:
     """The last ten: those told before, the verdict's, and what stands on the executors."""
     standing = [place.decision(pod) for pod in executors if (place := placed.read(pod))]
-    found = [_written(decision) for decision in (*standing, *verdict.decisions)]
+    found = [_written(decision) for decision in (*standing, *verdict.decisions, *balanced.decision(view))]
     known = list(view.job.status.get("decisions", ()))
     oldest = known[0]["at"] if len(known) == _DECISIONS else ""
     told = [_subject(decision) for decision in known]  # what is carried out again is told once
     fresh = [decision for decision in found if _subject(decision) not in told and decision["at"] >= oldest]
-    return sorted([*known, *fresh], key=lambda decision: str(decision["at"]))[-_DECISIONS:]
+    everything = sorted([*known, *fresh], key=lambda decision: str(decision["at"]))
+    return balanced.few(everything)[-_DECISIONS:]
 
 
 def _subject(decision: Body) -> tuple[str, str, str]:

@@ -64,6 +64,7 @@ class Pod:
     reason: str = ""  # Evicted, NodeLost, … of the pod as a whole
     message: str = ""
     node: str = ""
+    ip: str = ""  # of a driver
     requests: Resources = Resources(pods=1)
     gates: tuple[str, ...] = ()
     wishes: Wishes | None = None  # only while our gate holds it
@@ -75,7 +76,6 @@ class Pod:
     bare_s: float = 0.0  # since 1970, since when it is on its node without its volumes; 0: it is not
     ended: Ended | None = None
     placed: str = ""  # the annotation `names.PLACED`
-    address: str = ""  # of a driver: where its agent is asked
 
     @property
     def job(self) -> str:

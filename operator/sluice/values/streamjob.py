@@ -13,6 +13,7 @@ from sluice.values import quantities
 
 Body = Mapping[str, Any]  # JSON as the API server speaks it
 Mode = Literal["Act", "Observe", "Off"]
+Statistic = Literal["mean", "p90", "p99"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +92,18 @@ class Placement:
 
 
 @dataclasses.dataclass(frozen=True)
+class Rebalance:
+    """Who cuts the input to what each executor can do, by what."""
+
+    mode: Mode = "Act"
+    lever: bool = True
+    keep_order: bool = False  # partitions of a source stay whole
+    latency: bool = True
+    by: Statistic = "mean"  # the agents' histograms are too coarse for quantiles to be everyone's measure
+    timeout: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
 class Slo:
     """What the user wants of a batch."""
 
@@ -133,7 +146,7 @@ class Spec:
     spark_conf: Mapping[str, str] = dataclasses.field(default_factory=dict)
     slo: Slo = Slo()
     placement: Placement = Placement()
-    rebalance: Mode = "Act"
+    rebalance: Rebalance = Rebalance()
     update: Update = Update()
     restart: Restart = Restart()
     suspend: bool = False
@@ -177,7 +190,7 @@ def read_spec(spec: Body) -> Spec:
         spark_conf=dict(spec.get("sparkConf", {})),
         slo=_slo(spec.get("slo", {})),
         placement=_placement(spec.get("placement", {})),
-        rebalance=spec.get("rebalance", {}).get("mode", "Act"),
+        rebalance=_rebalance(spec.get("rebalance", {})),
         update=_update(spec.get("update", {})),
         restart=_restart(spec.get("restart", {})),
         suspend=spec.get("suspend", False),
@@ -225,6 +238,18 @@ def _placement(found: Body) -> Placement:
         policy=found.get("policy", "consolidate"),
         near=found.get("near", {}),
         max_moves_per_hour=found.get("maxMovesPerHour", 12),
+    )
+
+
+def _rebalance(found: Body) -> Rebalance:
+    latency = found.get("latency", {})
+    return Rebalance(
+        mode=found.get("mode", "Act"),
+        lever=found.get("lever", {}).get("enabled", True),
+        keep_order=found.get("lever", {}).get("keepOrder", False),
+        latency=latency.get("enabled", True),
+        by=latency.get("by", "mean"),
+        timeout=found.get("timeout", {}).get("enabled", True),
     )
 
 

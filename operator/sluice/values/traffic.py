@@ -11,11 +11,11 @@ Pairs = Mapping[str, Mapping[str, int]]  # bytes, from → to, executors as Spar
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Query:
-    """The last batches of one query, at most a hundred."""
+    """The last batches of one query: fifty to a hundred, once there were so many."""
 
     name: str
     batches: int
-    seconds: float  # that they span
+    seconds: float  # that they took: what passed between two of them is not in it
     batch_ms: float  # in the mean
     batch_p90_ms: float
     run_ms: Mapping[str, float]  # by executor
@@ -32,5 +32,5 @@ class Traffic:
 
     @property
     def begins_s(self) -> float:
-        """When the first batch of it began."""
+        """The first batch of it began then at the latest."""
         return self.at_s - max((one.seconds for one in self.queries), default=0.0)

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from sluice.values import handoff, moves, records, reports, streamjob
+from sluice.values import balances, handoff, moves, records, reports, streamjob
 from sluice.values.traffic import Traffic
 
 
@@ -22,6 +22,7 @@ class JobView:
     placing: bool = True  # False: the operator was installed without leave to place
     former: streamjob.Spec | None = None  # what the driver that runs was made of, if that is not what is wanted now
     given_up: handoff.GivenUp | None = None  # then `job` is the revision before: the wanted one did not prove itself
+    balance: balances.Balance | None = None  # what the latency loop last made of it; None: nothing yet
     prepared: bool = False  # then: the ConfigMap of what is wanted is there, so its templates were found good
     traffic: Traffic | None = None  # of its driver, as last measured
     wish: moves.Wish | None = None  # what the plan of all jobs would have of it

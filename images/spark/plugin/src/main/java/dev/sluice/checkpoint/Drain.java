@@ -40,6 +40,11 @@ public final class Drain {
      */
     boolean begin(final Query query, final long batch) throws InterruptedException {
         synchronized (lock) {
+            if (query.inFlight != Query.NONE && query.inFlight < batch) {
+                // Spark begins none before the last is committed; where its commit stood already, nobody told us.
+                query.committed = Math.max(query.committed, query.inFlight);
+                query.inFlight = Query.NONE;
+            }
             while (asked && (!query.spark().isRealTime() || query.emptied)) {
                 query.phase = Query.Phase.PARKED;
                 lock.notifyAll();

@@ -80,7 +80,8 @@ public final class Epochs {
         return "s3a".equals(path.toUri().getScheme());
     }
 
-    private boolean isPosix() throws IllegalArgumentException {
+    /** Whether it lies where files get their name by a rename. */
+    boolean isPosix() {
         final String scheme = folder.toUri().getScheme();
         return scheme == null ? "file".equals(FileSystem.getDefaultUri(conf).getScheme()) : "file".equals(scheme);
     }

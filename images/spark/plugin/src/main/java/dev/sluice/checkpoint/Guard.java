@@ -146,6 +146,10 @@ public final class Guard {
     private void open(final Query query, final Configuration conf) throws IOException {
         final Epochs epochs = new Epochs(query.spark().root(), conf);
         gate.take(query, epochs);
+        if (epochs.isPosix()) {
+            Unfinished.remove(new Path(query.spark().root(), "offsets"));
+            Unfinished.remove(new Path(query.spark().root(), "commits"));
+        }
         if (!epochs.isExclusive()) {
             query.caveat("a second writer to " + query.spark().root() + " cannot be excluded: its store has no exclusive"
                     + " create that Sluice knows (it knows POSIX file systems and S3A)");

@@ -1,11 +1,16 @@
 package dev.sluice.checkpoint;
 
+import dev.sluice.inside.Inside;
 import dev.sluice.realtime.EndableScans;
+import dev.sluice.speculate.Sinks;
+import dev.sluice.speculate.Speculation;
+import dev.sluice.split.CutScans;
+import dev.sluice.split.Split;
 import java.io.IOException;
-import java.lang.reflect.Field;
 import java.util.Collection;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqBase;
 import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog;
@@ -14,6 +19,7 @@ import org.apache.spark.sql.execution.streaming.runtime.AsyncProgressTrackingMic
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 import org.apache.spark.sql.execution.streaming.runtime.TERMINATED$;
+import org.apache.spark.sql.execution.streaming.sinks.FileStreamSink;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 
@@ -25,8 +31,15 @@ public final class SparkAdmission implements Admission {
     private static final String LOCATION = "spark.sql.streaming.checkpointLocation";
     private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-    /** Spark's queries of this driver. */
-    public SparkAdmission() {
+    private final Split split;
+
+    /**
+     * Spark's queries of this driver.
+     *
+     * @param split who cuts their batches
+     */
+    public SparkAdmission(final Split split) {
+        this.split = split;
     }
 
     @Override
@@ -81,17 +94,7 @@ public final class SparkAdmission implements Admission {
         final boolean named = execution.name() != null;
         final boolean below = location != null && root.getParent() != null
                 && root.getParent().toUri().getPath().equals(new Path(location).toUri().getPath());
-        return isDeletedOnStop(execution) || !named && below && root.getName().matches(UUID);
-    }
-
-    private static boolean isDeletedOnStop(final StreamExecution execution) {
-        try {
-            final Field field = StreamExecution.class.getDeclaredField("deleteCheckpointOnStop");
-            field.setAccessible(true);
-            return field.getBoolean(execution);
-        } catch (final ReflectiveOperationException e) {
-            throw new IllegalStateException("this Spark's StreamExecution has no deleteCheckpointOnStop", e);
-        }
+        return Inside.<Boolean>of(execution, "deleteCheckpointOnStop") || !named && below && root.getName().matches(UUID);
     }
 
     @Override
@@ -102,15 +105,41 @@ public final class SparkAdmission implements Admission {
         conf.setConfString(Fence.ROOT, query.spark().root().toString());
         conf.setConfString(Fence.EPOCH, Long.toString(query.epoch()));
         final Configuration hadoop = execution.sparkSessionForStream().sessionState().newHadoopConf();
+        removeUnfinished(execution, hadoop);
         adoptSettings(execution.sparkSessionForStream(), query.spark().root());
         StateFormat.choose(conf, ids, query.spark().root(), hadoop);
+        forbidCopies(query, execution);
         if (StateFormat.namesItsFiles(conf)) {
             ThoroughSink.put(execution);
         }
         if (query.spark().isRealTime()) {
             EndableScans.plan(execution.sparkSessionForStream());
+        } else {
+            CutScans.plan(execution.sparkSessionForStream(), split);
         }
         SourceNames.write(query.spark().root(), hadoop, Compatibility.sources(execution.analyzedPlan()));
+    }
+
+    /** Before the sink is put behind another. Spark asks anew for each stage, and refuses a Real-Time batch with copies. */
+    private static void forbidCopies(final Query query, final StreamExecution execution) {
+        final SparkConf live = execution.sparkSession().sparkContext().conf();
+        if (query.spark().isRealTime()) {
+            Speculation.forbid(live, "query '" + query.spark().name() + "' runs in Real-Time Mode");
+        } else if (!Sinks.takeOneAttempt(execution.sink())) {
+            Speculation.forbid(live, "into the sink of query '" + query.spark().name() + "' each attempt would write");
+        }
+    }
+
+    /** A sink of files keeps a log of its own, which says what its readers see. */
+    private static void removeUnfinished(final StreamExecution execution, final Configuration hadoop) throws IOException {
+        if (execution.sink() instanceof FileStreamSink) {
+            final Path files = new Path(Inside.<String>of(execution.sink(), "path"));
+            final SQLConf conf = execution.sparkSessionForStream().sessionState().conf();
+            final Path log = FileStreamSink.getMetadataLogPath(files.getFileSystem(hadoop), files, conf);
+            if (new Epochs(log, hadoop).isPosix()) {
+                Unfinished.remove(log);
+            }
+        }
     }
 
     @Override

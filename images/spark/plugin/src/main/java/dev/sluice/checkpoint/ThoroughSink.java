@@ -1,6 +1,6 @@
 package dev.sluice.checkpoint;
 
-import java.lang.reflect.Field;
+import dev.sluice.inside.Inside;
 import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -39,13 +39,7 @@ final class ThoroughSink implements Sink {
         if (!(sink instanceof Sink) || sink instanceof ForeachBatchSink) {
             return;
         }
-        try {
-            final Field field = StreamExecution.class.getDeclaredField("sink");
-            field.setAccessible(true);
-            field.set(execution, new ThoroughSink((Sink) sink));
-        } catch (final ReflectiveOperationException e) {
-            throw new IllegalStateException("this Spark's StreamExecution has no sink", e);
-        }
+        Inside.put(execution, "sink", new ThoroughSink((Sink) sink));
     }
 
     @Override

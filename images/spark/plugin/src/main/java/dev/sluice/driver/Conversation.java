@@ -4,9 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.agent.Agent;
 import dev.sluice.agent.Json;
+import dev.sluice.measure.Own;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,20 +31,21 @@ final class Conversation {
     private static final long PAUSE_MS = 500;
     /** Only "something changed": the state itself is written when it is sent. */
     private static final ObjectNode CHANGED = Json.document();
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Agent agent;
     private final StateReport state;
     private final Obey obey;
+    private final Balance balance;
     private final BlockingQueue<ObjectNode> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
     private final AtomicLong cpuNs = new AtomicLong();
     private volatile boolean ended;
     private volatile String trouble = "";
 
-    Conversation(final Agent agent, final StateReport state, final Obey obey) {
+    Conversation(final Agent agent, final StateReport state, final Obey obey, final Balance balance) {
         this.agent = agent;
         this.state = state;
         this.obey = obey;
+        this.balance = balance;
     }
 
     void start() {
@@ -140,18 +140,19 @@ final class Conversation {
 
     private void send(final ObjectNode document) {
         try {
-            call("/v1/report", document, REPORT_MS);
+            balance.heed(call("/v1/report", document, REPORT_MS));
         } catch (final IOException | RuntimeException e) {
-            LOG.debug("Sluice: a report was not taken", e);
+            balance.forget();
+            LOG.debug("Sluice: a report was not taken, or its answer made no sense", e);
         }
     }
 
     private JsonNode call(final String path, final ObjectNode document, final int timeoutMs) throws IOException {
-        final long beganNs = THREADS.getCurrentThreadCpuTime();
+        final long beganNs = Own.nowNs();
         try {
             return agent.call(path, state.addTo(document), timeoutMs);
         } finally {
-            cpuNs.addAndGet(THREADS.getCurrentThreadCpuTime() - beganNs);
+            cpuNs.addAndGet(Own.nowNs() - beganNs);
         }
     }
 

@@ -8,6 +8,9 @@ import dev.sluice.checkpoint.GuardedFileManager;
 import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.measure.BatchListener;
 import dev.sluice.measure.Measures;
+import dev.sluice.speculate.Speculation;
+import dev.sluice.split.Crew;
+import dev.sluice.split.Split;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +35,8 @@ public final class ManagedDriver implements DriverPlugin {
     @Override
     public Map<String, String> init(final SparkContext spark, final PluginContext context) {
         final Agent agent = Agent.ofThisPod();
-        guard = new Guard(new Gate(agent.exists(), SILENCE_MS), new SparkAdmission(), this::changed);
+        final Split split = new Split(new Crew(spark)::now);
+        guard = new Guard(new Gate(agent.exists(), SILENCE_MS), new SparkAdmission(split), this::changed);
         sources = new SourceEnd(() -> executors(spark));
         final Drainer drainer = new Drainer(guard, sources, this::changed);
         final StateReport state = new StateReport(spark.applicationId(), guard, drainer);
@@ -43,10 +47,10 @@ public final class ManagedDriver implements DriverPlugin {
             guard.gate().set(orders.open(), orders.epoch());
             drainer.order(orders.drain());
             fleet.order(orders.executors(), orders.decommission());
-        });
+        }, new Balance(split, new Speculation(spark.conf())));
         final Desertion desertion = new Desertion(() -> executors(spark).size(), System::nanoTime);
         shutdown = new Shutdown(drainer, desertion, conversation::sayNow);
-        final Measures measures = new Measures(conversation::batch, conversation::takeCpuNs);
+        final Measures measures = new Measures(conversation::batch, conversation::takeCpuNs, split::tell);
         guard.install();
         spark.addSparkListener(new BatchListener(measures));
         spark.addSparkListener(new Endings(guard, this::changed));

@@ -21,6 +21,7 @@ import java.util.List;
  */
 public record Orders(long serial, boolean open, long epoch, Drain drain, int executors, List<String> decommission,
         boolean warmUp, boolean preload) {
+    private static final Words WORDS = new Words("orders");
     private static final int MOST_EXECUTORS = 10_000;
     private static final long LONGEST_DRAIN_MS = 24 * 3600 * 1000L;
 
@@ -42,17 +43,17 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
      * @throws IOException when a field is not what it may be; the sentence names it
      */
     public static Orders read(final JsonNode document) throws IOException {
-        final JsonNode gate = object(document, "gate");
-        final JsonNode executors = object(document, "executors");
+        final JsonNode gate = WORDS.object(document, "gate");
+        final JsonNode executors = WORDS.object(document, "executors");
         return new Orders(
-                number(document, "serial", 0, Long.MAX_VALUE),
-                flag(gate, "open"),
-                number(gate, "epoch", 0, Long.MAX_VALUE / 10),
-                drain(object(document, "drain")),
-                (int) number(executors, "total", 0, MOST_EXECUTORS),
+                WORDS.number(document, "serial", 0, Long.MAX_VALUE),
+                WORDS.flag(gate, "open"),
+                WORDS.number(gate, "epoch", 0, Long.MAX_VALUE / 10),
+                drain(WORDS.object(document, "drain")),
+                (int) WORDS.number(executors, "total", 0, MOST_EXECUTORS),
                 names(executors, "decommission"),
-                flag(document, "warmUp"),
-                flag(document, "preload"));
+                WORDS.flag(document, "warmUp"),
+                WORDS.flag(document, "preload"));
     }
 
     private static Drain drain(final JsonNode drain) throws IOException {
@@ -61,41 +62,9 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
         }
         final JsonNode id = drain.get("id");
         if (id == null || !isName(id)) {
-            throw wrong("drain.id", id, "1 to 64 letters, digits, '.', '_' or '-'");
+            throw WORDS.wrong("drain.id", id, "1 to 64 letters, digits, '.', '_' or '-'");
         }
-        return new Drain(id.textValue(), number(drain, "timeoutMs", 0, LONGEST_DRAIN_MS), flag(drain, "stop"));
-    }
-
-    private static JsonNode object(final JsonNode in, final String field) throws IOException {
-        final JsonNode value = in.get(field);
-        if (value == null || value.isNull()) {
-            return null;
-        }
-        if (!value.isObject()) {
-            throw wrong(field, value, "an object");
-        }
-        return value;
-    }
-
-    private static long number(final JsonNode in, final String field, final long least, final long most)
-            throws IOException {
-        final JsonNode value = in == null ? null : in.get(field);
-        if (value == null) {
-            return least;
-        }
-        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.longValue() < least
-                || value.longValue() > most) {
-            throw wrong(field, value, "a whole number from " + least + " to " + most);
-        }
-        return value.longValue();
-    }
-
-    private static boolean flag(final JsonNode in, final String field) throws IOException {
-        final JsonNode value = in == null ? null : in.get(field);
-        if (value != null && !value.isBoolean()) {
-            throw wrong(field, value, "true or false");
-        }
-        return value != null && value.booleanValue();
+        return new Drain(id.textValue(), WORDS.number(drain, "timeoutMs", 0, LONGEST_DRAIN_MS), WORDS.flag(drain, "stop"));
     }
 
     private static List<String> names(final JsonNode in, final String field) throws IOException {
@@ -105,11 +74,11 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
             return names;
         }
         if (!value.isArray() || value.size() > MOST_EXECUTORS) {
-            throw wrong(field, value, "a list of at most " + MOST_EXECUTORS + " names");
+            throw WORDS.wrong(field, value, "a list of at most " + MOST_EXECUTORS + " names");
         }
         for (final JsonNode name : value) {
             if (!isName(name)) {
-                throw wrong(field, name, "a list of executor ids");
+                throw WORDS.wrong(field, name, "a list of executor ids");
             }
             names.add(name.textValue());
         }
@@ -118,9 +87,5 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
 
     private static boolean isName(final JsonNode value) {
         return value.isTextual() && value.textValue().matches("[A-Za-z0-9._-]{1,64}");
-    }
-
-    private static IOException wrong(final String field, final JsonNode value, final String allowed) {
-        return new IOException("orders: " + field + " is " + Json.brief(value) + ", allowed is " + allowed);
     }
 }

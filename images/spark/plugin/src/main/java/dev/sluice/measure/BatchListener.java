@@ -1,6 +1,7 @@
 package dev.sluice.measure;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,11 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.scheduler.TaskInfo;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
+import org.apache.spark.storage.RDDInfo;
 
 /**
  * Follows the tasks of streaming batches. A query's progress comes on the same bus after its tasks, so a batch is complete
@@ -28,8 +33,12 @@ public final class BatchListener extends SparkListener {
     private final Shuffles shuffles = new Shuffles();
     private final Map<Integer, Stage> stages = new HashMap<>();
 
+    private static final String SOURCE = "DataSourceRDD";
+    private static final int FEWEST = 3;
+
     /** A stage of a batch, while it runs. */
-    private record Stage(String batch, List<Shuffles.Read> reads) {
+    private record Stage(String batch, boolean scans, long submittedMs, List<Shuffles.Read> reads,
+            Map<Integer, Long> launchedMs, List<Long> tookMs) {
     }
 
     /**
@@ -47,11 +56,31 @@ public final class BatchListener extends SparkListener {
         final String query = properties == null ? null : properties.getProperty(QUERY);
         final String batch = properties == null ? null : properties.getProperty(BATCH);
         if (query != null && batch != null) {
-            final long beganNs = System.nanoTime();
+            final long beganNs = Own.nowNs();
             final String key = Measures.key(query, batch);
-            stages.put(event.stageInfo().stageId(), new Stage(key, new ArrayList<>()));
+            stages.put(event.stageInfo().stageId(), stage(key, event.stageInfo()));
             shuffles.submitted(event.stageInfo());
-            measures.of(key).ownNs += System.nanoTime() - beganNs;
+            measures.of(key).ownNs += Own.nowNs() - beganNs;
+        }
+    }
+
+    private Stage stage(final String key, final StageInfo info) {
+        boolean scans = false;
+        final scala.collection.Iterator<RDDInfo> all = info.rddInfos().iterator();
+        while (all.hasNext()) {
+            final RDDInfo one = all.next();
+            scans |= SOURCE.equals(one.name()) && measures.of(key).isFirst(one.id());
+        }
+        final long submittedMs = info.submissionTime().isDefined() ? (Long) info.submissionTime().get() : 0;
+        return new Stage(key, scans, submittedMs, new ArrayList<>(), new HashMap<>(), new ArrayList<>());
+    }
+
+    /** Of a task that is run a second time the first start counts, else a copy would hide how late its original was. */
+    @Override
+    public void onTaskStart(final SparkListenerTaskStart event) {
+        final Stage stage = stages.get(event.stageId());
+        if (stage != null) {
+            stage.launchedMs().putIfAbsent(event.taskInfo().index(), event.taskInfo().launchTime());
         }
     }
 
@@ -61,7 +90,7 @@ public final class BatchListener extends SparkListener {
         if (stage == null) {
             return;
         }
-        final long beganNs = System.nanoTime();
+        final long beganNs = Own.nowNs();
         final Batch batch = measures.of(stage.batch());
         final Work work = batch.of(event.taskInfo().executorId());
         final TaskMetrics task = event.taskMetrics();
@@ -70,11 +99,16 @@ public final class BatchListener extends SparkListener {
         } else {
             work.add(task, event.taskInfo().duration(), pythonMs(event));
             remember(stage, event, task);
+            if (stage.scans() && task.inputMetrics().recordsRead() > 0) {
+                work.addScan(task.inputMetrics().recordsRead(), event.taskInfo().finishTime() - stage.submittedMs());
+            }
         }
-        batch.ownNs += System.nanoTime() - beganNs;
+        batch.ownNs += Own.nowNs() - beganNs;
     }
 
     private static void remember(final Stage stage, final SparkListenerTaskEnd event, final TaskMetrics task) {
+        final TaskInfo info = event.taskInfo();
+        stage.tookMs().add(info.finishTime() - stage.launchedMs().getOrDefault(info.index(), info.launchTime()));
         final long local = task.shuffleReadMetrics().localBytesRead();
         final long remote = task.shuffleReadMetrics().remoteBytesRead();
         if (local + remote > 0) {
@@ -100,17 +134,21 @@ public final class BatchListener extends SparkListener {
     public void onStageCompleted(final SparkListenerStageCompleted event) {
         final Stage stage = stages.remove(event.stageInfo().stageId());
         if (stage != null) {
-            final long beganNs = System.nanoTime();
+            final long beganNs = Own.nowNs();
             final Batch batch = measures.of(stage.batch());
             shuffles.share(event.stageInfo(), stage.reads(), batch);
-            batch.ownNs += System.nanoTime() - beganNs;
+            if (stage.tookMs().size() >= FEWEST) {
+                Collections.sort(stage.tookMs());
+                batch.addStretch(stage.tookMs());
+            }
+            batch.ownNs += Own.nowNs() - beganNs;
         }
     }
 
     @Override
     public void onOtherEvent(final SparkListenerEvent event) {
         if (event instanceof StreamingQueryListener.QueryProgressEvent) {
-            measures.end(((StreamingQueryListener.QueryProgressEvent) event).progress(), System.nanoTime());
+            measures.end(((StreamingQueryListener.QueryProgressEvent) event).progress(), Own.nowNs());
         }
     }
 }

@@ -18,6 +18,8 @@ final class Work {
     private long remoteBytes;
     private long fetchWaitMs;
     private long writtenBytes;
+    private long scanRows;
+    private long scanMs;
 
     void add(final TaskMetrics task, final long durationMs, final long inPythonMs) {
         tasks++;
@@ -34,6 +36,12 @@ final class Work {
         writtenBytes += task.shuffleWriteMetrics().bytesWritten();
     }
 
+    /** It has read rows of the batch's input, and was done with them so long after the stage began. */
+    void addScan(final long scannedRows, final long sinceMs) {
+        scanRows += scannedRows;
+        scanMs = Math.max(scanMs, sinceMs);
+    }
+
     void addFailure() {
         failed++;
     }
@@ -43,6 +51,7 @@ final class Work {
         node.put("runMs", runMs).put("cpuMs", cpuNs / 1_000_000).put("pythonMs", pythonMs).put("gcMs", gcMs);
         node.put("localBytes", localBytes).put("remoteBytes", remoteBytes).put("fetchWaitMs", fetchWaitMs);
         node.put("writtenBytes", writtenBytes);
+        node.put("scanRows", scanRows).put("scanMs", scanMs);
         latencies.addTo(node.putArray("taskMs"));
     }
 }

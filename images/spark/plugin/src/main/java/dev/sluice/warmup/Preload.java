@@ -4,6 +4,7 @@ import dev.sluice.checkpoint.Fence;
 import dev.sluice.checkpoint.Leaves;
 import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.checkpoint.SparkQuery;
+import dev.sluice.inside.Inside;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.HashSet;

@@ -1,5 +1,6 @@
 package dev.sluice.warmup;
 
+import dev.sluice.inside.Inside;
 import java.util.Collections;
 import java.util.Optional;
 import org.apache.spark.SparkContext;

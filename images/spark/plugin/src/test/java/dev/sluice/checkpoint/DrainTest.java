@@ -60,6 +60,18 @@ final class DrainTest {
     }
 
     @Test
+    void aBatchThatAnotherDriverCommittedMeanwhileIsOverWhenTheNextBegins() throws Exception {
+        final Query query = new Query(new FakeSpark("/ck/q"));
+        queries.add(query);
+        drain.enter(query, 7, 6);
+        drain.ask();
+        begins(query, 8);
+        awaitPhase(query, Query.Phase.PARKED);
+        drain.awaitQuiet(0, () -> false);
+        assertEquals(7, query.committed());
+    }
+
+    @Test
     void aBatchAnEarlierDriverLeftUncommittedIsInFlightFromTheStart() throws Exception {
         final Query query = new Query(new FakeSpark("/ck/q"));
         queries.add(query);

@@ -15,6 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,6 +66,31 @@ final class EpochsTest {
         final FencedException fenced =
                 assertThrows(FencedException.class, () -> fence.pass("write", new Path(root, "commits/1")));
         assertEquals("epoch 3 may not write " + root + "/commits/1: epoch 4 has taken the checkpoint", fenced.getMessage());
+    }
+
+    @Test
+    void whoStoodStillBetweenItsLookAndTheRenameLandsNothing() throws IOException {
+        epochs.take(3);
+        final Path commits = new Path(root, "commits");
+        final CheckpointFileManager manager = new FileContextBasedCheckpointFileManager(commits, new Configuration());
+        manager.mkdirs(commits);
+        final CheckpointFileManager.CancellableFSDataOutputStream commit =
+                manager.createAtomic(new Path(commits, "7"), false);
+        commit.write('x');
+        new Fence(epochs, 3).pass("write", new Path(commits, "7"));
+        epochs.take(4);
+        Unfinished.remove(commits);
+        assertThrows(IOException.class, commit::close);
+        assertFalse(manager.exists(new Path(commits, "7")));
+    }
+
+    @Test
+    void whatHasItsNameStays() throws IOException {
+        Files.createDirectories(folder.resolve("ck/commits"));
+        Files.createFile(folder.resolve("ck/commits/6"));
+        Unfinished.remove(new Path(root, "commits"));
+        Unfinished.remove(new Path(root, "offsets"));
+        assertTrue(Files.exists(folder.resolve("ck/commits/6")));
     }
 
     @Test

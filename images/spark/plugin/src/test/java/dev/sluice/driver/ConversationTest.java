@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.agent.Agent;
 import dev.sluice.checkpoint.Gate;
 import dev.sluice.checkpoint.Guard;
+import dev.sluice.speculate.Speculation;
+import dev.sluice.split.Split;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.Test;
 
 final class ConversationTest {
     private final Guard guard = new Guard(new Gate(true, 0), null, () -> { });
@@ -21,7 +24,8 @@ final class ConversationTest {
     @Test
     void whatTalkingCostIsToldOnceThoughNobodyListens() {
         final StateReport state = new StateReport("app", guard, drainer);
-        final Conversation conversation = new Conversation(new Agent(folder.toFile()), state, orders -> { });
+        final Conversation conversation = new Conversation(new Agent(folder.toFile()), state, orders -> { },
+                new Balance(new Split(List::of), new Speculation(new SparkConf(false))));
         conversation.sayNow();
         assertTrue(conversation.takeCpuNs() > 0);
         assertEquals(0, conversation.takeCpuNs());

@@ -1,0 +1,110 @@
+"""What is made of a batch for the next one of its query: Lever's shares, and when a straggler's task runs once more.
+
+Called by :mod:`sluice_agent.talk` with each batch's measures; goes back to the plugin in the same answer. The deciding
+is :mod:`sluice_policies`'; here is what is remembered from batch to batch. The operator's weights are the slower loop:
+where an executor has less than an equal one, its learned share is cut down by as much.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from sluice_agent import batches, board, heard, orders
+from sluice_policies import lever, lever_types, timeout
+
+_PER_SLOT = 1
+_LEAST_S = 0.05  # a shorter scan is mostly Spark's own work for a task, and tells nothing of an executor
+_PERIOD_TASKS = 1000  # whose latencies decide when one counts as a straggler
+_STEADY_BATCHES, _STEADY = 3, 0.05
+_LEVER, _TIMEOUT = lever.Args(), timeout.Args()
+Shares = Mapping[str, float]
+
+
+@dataclasses.dataclass
+class Learned:
+    """Of one query."""
+
+    capacities: lever_types.State = dataclasses.field(default_factory=lambda: lever_types.State(()))
+    shares: collections.deque[Shares] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=_STEADY_BATCHES + 1)
+    )
+    stretch: collections.deque[float] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=_PERIOD_TASKS)
+    )
+    left: str = ""  # why its input is not cut
+
+    @property
+    def settled(self) -> bool:
+        """Whether its shares have hardly changed over the last batches."""
+        return len(self.shares) == self.shares.maxlen and all(_near(self.shares[-1], one) for one in self.shares)
+
+
+class Balancer:
+    """Of one driver. Only the server's loop comes here, others look."""
+
+    def __init__(self, on: board.Board) -> None:
+        self.queries: dict[str, Learned] = {}  # by id
+        self._board = on
+
+    def after(self, batch: batches.Batch) -> dict[str, Any]:
+        """What the plugin is told about the next batch; what is left out is Spark's."""
+        said: dict[str, Any] = {"query": batch.query}
+        wanted = self._board.orders.balance if self._board.orders else None
+        if wanted is None:
+            self.queries.pop(batch.query, None)
+            return said
+        learned = self.queries.pop(batch.query, None) or Learned()
+        self.queries[batch.query] = learned  # the last one, so that the first is the stalest
+        if len(self.queries) > heard.MOST_QUERIES:
+            del self.queries[next(iter(self.queries))]
+        told = {**_cut(learned, batch, wanted), **_watched(learned, batch, wanted)}
+        return {**said, **told} if wanted.act else said
+
+
+def _cut(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> dict[str, Any]:
+    learned.left = batch.cut
+    if not batch.crew or not (wanted.lever or wanted.weights):
+        return {}
+    shares = _weighed(_carried(learned, batch) if wanted.lever else {}, batch.crew, wanted.weights)
+    learned.shares.append(shares)
+    return {"shares": shares, "perSlot": _PER_SLOT, "whole": wanted.whole}
+
+
+def _carried(learned: Learned, batch: batches.Batch) -> Shares:
+    """Lever's step: what each can carry of the next batch."""
+    scans = [(name, work) for name, work in batch.executors.items() if work.scan_rows and work.scan_s > 0]
+    long_enough = max((work.scan_s for _, work in scans), default=0.0) >= _LEAST_S
+    measured = [lever_types.Measured(name, work.scan_rows, work.scan_s) for name, work in scans if long_enough]
+    rows = max(sum(work.scan_rows for _, work in scans), len(batch.crew))
+    seen = lever_types.Batch(tuple(measured), tuple(sorted(batch.crew)), rows)
+    decided = lever.step(learned.capacities, seen, _LEVER)
+    learned.capacities = decided.state
+    return {name: part / rows for name, part in decided.shares}
+
+
+def _weighed(carried: Shares, crew: Mapping[str, int], weights: Shares) -> Shares:
+    """Parts of one: as carried, or by slots, each times its weight."""
+    mean = sum(weights.values()) / len(weights) if weights else 1.0
+    parts = {name: carried.get(name, slots) * weights.get(name, mean) for name, slots in crew.items()}
+    total = sum(parts.values())
+    return {name: round(max(part / total, 1e-6), 6) for name, part in parts.items()}
+
+
+def _watched(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> dict[str, Any]:
+    """Algorithm 1 of Du & Gupta over the tasks of the last batches, in times of the median of a task's stage."""
+    if not wanted.timeout:
+        return {}
+    for times, count in batch.stretch:
+        learned.stretch.extend([times] * min(count, _PERIOD_TASKS))
+    found = timeout.step(learned.stretch, _TIMEOUT)
+    if found is None:
+        return {}
+    # Stages of all sizes share one setting, so the absolute one, which counts for the smallest alone, is left out.
+    settings = dict(timeout.speculation(found, len(batch.crew) + 1, len(batch.crew), _TIMEOUT))
+    names = ("multiplier", "quantile")
+    return {"speculation": {name: float(settings[f"spark.speculation.{name}"]) for name in names}}
+
+
+def _near(one: Shares, other: Shares) -> bool:
+    return one.keys() == other.keys() and all(abs(one[name] - other[name]) <= _STEADY * one[name] for name in one)

@@ -1,0 +1,2 @@
+/** What Spark's own objects keep to themselves. */
+package dev.sluice.inside;

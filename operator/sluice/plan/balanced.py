@@ -1,0 +1,86 @@
+"""The condition Balanced, and what the latency loop decided as `status.decisions` has it. For plan.conditions; pure."""
+
+from collections.abc import Sequence
+
+from sluice.plan import balancing, inside, measured, verdicts
+from sluice.values import balances, reports, streamjob, views
+from sluice.values.streamjob import Body
+
+MOST = 3  # of the last ten decisions: a loop of 15 s would else push out what happens once a month
+QUIET = ("Off", "Observe", "Waiting", "NotMeasured", "NoDriver", "NotHeard", "NoBatch", "Silent")  # no event
+_OF_THE_LOOP = ("Waiting", "Balanced", "Shifting", "Refused")
+_HOLDS: dict[balances.Reason, bool | None] = {"Waiting": None, "Balanced": True, "Shifting": False, "Refused": None}
+_OFF = "rebalance.mode is Off: Spark cuts the input"
+_NEITHER = "neither rebalance.lever nor rebalance.latency is enabled: Spark cuts the input"
+_REAL_TIME = "in Real-Time Mode work is shifted by routing, which comes later"
+_NO_QUERY: measured.Found = (None, "Waiting", "no query runs yet")
+_UNMEASURED: measured.Found = (None, "Waiting", "nothing was measured yet")
+
+
+def balanced(view: views.JobView, seen: inside.Inside) -> measured.Found:
+    """Whether each executor gets what it can do."""
+    spec = view.job.spec.rebalance
+    if spec.mode == "Off":
+        return False, "Off", _OFF
+    if missing := measured.missing(seen):
+        return missing
+    if not (spec.lever or spec.latency):
+        return False, "Off", _NEITHER
+    found = _of_queries(view, [one for one in (seen.said.queries if seen.said else ()) if one.phase != "ended"])
+    if spec.mode == "Observe" and found[1] in _OF_THE_LOOP:
+        return False, "Observe", f"rebalance.mode is Observe, so nothing is done: {found[2]}"
+    return found
+
+
+def _of_queries(view: views.JobView, alive: Sequence[reports.Query]) -> measured.Found:
+    if not alive:
+        return _NO_QUERY
+    if why := _left_alone(view.job.spec, alive):
+        return False, "LeftAlone", why
+    if unsaid := balancing.unsaid(alive):
+        return None, "Waiting", unsaid
+    return _by_latency(view) if view.job.spec.rebalance.latency else _by_lever(alive)
+
+
+def decision(view: views.JobView) -> tuple[verdicts.Decision, ...]:
+    """What the loop last decided."""
+    last = view.balance
+    return (
+        (verdicts.Decision(last.at_s, balancing.KIND, last.driver, last.what, last.message),)
+        if last and last.what
+        else ()
+    )
+
+
+def few(decisions: Sequence[Body]) -> list[Body]:
+    """All but the loop's older ones."""
+    ours = [one for one in decisions if one["kind"] == balancing.KIND]
+    return [one for one in decisions if one not in ours[:-MOST]]
+
+
+def _left_alone(spec: streamjob.Spec, alive: Sequence[reports.Query]) -> str:
+    """The first query whose input is not cut, and why."""
+    for one in alive:
+        if spec.real_time or one.engine == "RealTime":
+            return f"{one.name}: {_REAL_TIME}"
+        if one.split:
+            return f"{one.name}: {one.split}"
+    return ""
+
+
+def _by_latency(view: views.JobView) -> measured.Found:
+    last = view.balance
+    if last is not None:
+        return _HOLDS[last.reason], last.reason, last.message
+    # An operator that has only begun has measured nothing: what stands is as good as ever.
+    before = [c for c in view.job.status.get("conditions", ()) if c["type"] == "Balanced"]
+    if before and before[0]["reason"] in _OF_THE_LOOP:
+        return _HOLDS[before[0]["reason"]], before[0]["reason"], before[0]["message"]
+    return _UNMEASURED
+
+
+def _by_lever(alive: Sequence[reports.Query]) -> measured.Found:
+    moving = [one.name for one in alive if one.settled is not True]
+    if moving:
+        return False, "Shifting", f"Lever's shares of {moving[0]} have not settled"
+    return True, "Balanced", "Lever's shares are in force"

@@ -1,0 +1,107 @@
+"""The program of `make bench NAME=rebalance`: the same rows in each batch, cut and watched in one way after another.
+
+It runs as a user's would, in the driver's pod. Its words: how much work there is in a row, and the phases. Each phase
+is a query of its own; it says when one begins, and when one ends how long each of its batches took.
+"""
+
+import dataclasses
+import json
+import sys
+import time
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """One way, for some batches."""
+
+    name: str
+    kind: str
+    partitions: int
+    batches: int
+    multiplier: str = "100"  # nothing takes so many times the median
+    quantile: str = "0.75"
+
+
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """What it is started with."""
+
+    rows: int  # a batch
+    steps: int  # of arithmetic a row
+    root: str  # of checkpoints
+    phases: list[dict[str, Any]]
+
+
+def burn(steps: Column) -> Column:
+    """CPU time in the JVM, and a number that nobody can know without it."""
+    return f.aggregate(f.sequence(f.lit(1), steps), f.col("value"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
+
+
+def burn_in_python(steps: int) -> Column:
+    """The same in a user's own function."""
+
+    def work(value: int) -> int:
+        for step in range(steps):
+            value = value * 31 % 1_000_003 + step
+        return value
+
+    return f.udf(work, "long")("value")
+
+
+def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
+    """So many rows a batch, as soon as the last one is done."""
+    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", words.rows)
+    return rows.option("numPartitions", phase.partitions).load()
+
+
+def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
+    """What is done with each row."""
+    if phase.kind == "python":
+        return rows.select(burn_in_python(words.steps // 20).alias("found"))
+    uneven = f.when(f.col("value") % 100 == 0, 20 * words.steps).otherwise(words.steps)
+    found = rows.select("value", burn(uneven if phase.kind == "uneven" else f.lit(words.steps)).alias("found"))
+    if phase.kind == "stateful":
+        return found.groupBy((f.col("value") % 1000).alias("key")).agg(f.max("found").alias("found"))
+    return found
+
+
+def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
+    """One phase, from its first batch to its last."""
+    live = spark.sparkContext._jsc.sc().conf()  # noqa: SLF001  # what Spark reads anew for each stage
+    live.set(MULTIPLIER, phase.multiplier)
+    live.set(QUANTILE, phase.quantile)
+    print(json.dumps({"begins": number, "name": phase.name}), flush=True)
+    mode = "update" if phase.kind == "stateful" else "append"
+    sink = worked(source(spark, phase, words), phase, words).writeStream.format("noop").outputMode(mode)
+    folder = f"{words.root}/{phase.kind}-{phase.partitions}"
+    query = sink.queryName(phase.name).option("checkpointLocation", folder).start()
+    told: dict[int, float] = {}
+    while len(told) < phase.batches:
+        if query.awaitTermination(1):
+            raise RuntimeError(f"{phase.name} ended by itself")
+        for one in query.recentProgress:
+            told[one["batchId"]] = one["durationMs"]["addBatch"] / 1000
+    query.stop()
+    took_s = [told[batch] for batch in sorted(told)]
+    print(json.dumps({"ended": number, "name": phase.name, "at": time.time(), "took_s": took_s}), flush=True)
+
+
+def main() -> None:
+    """All phases."""
+    words = Words(**json.loads(sys.argv[1]))
+    spark = SparkSession.builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    for number, phase in enumerate(words.phases):
+        run(spark, number, Phase(**phase), words)
+    print(json.dumps({"over": len(words.phases)}), flush=True)
+    time.sleep(3600)  # a job that ends is started anew: who reads this takes it away
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Where rebalancing is measured: three nodes with an executor each and so much CPU, and a fourth with the driver.
+
+The job (:mod:`bench.rebalance_job`) does one phase after another. Sluice's hands are laid on and taken off by
+`spec.rebalance`, as a user would, when a phase that is ours begins.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from prometheus_client import parser
+
+from demo import operators, plain_spark, streamjobs
+from house import paths, trouble
+from sluice.values import names
+from testbed import cluster, target
+
+_NAMESPACE, _RELEASE = "bench-rebalance", "bench-rebalance-operator"
+NODES = 4
+_ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
+PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
+_SLICE_S = 3600
+WARM = 12  # batches at the beginning of each phase that do not count
+Spec = Mapping[str, Any]
+OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
+_COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
+    "spark.speculation": "true",
+    "spark.speculation.efficiency.enabled": "false",
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.multiplier": "100",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """How batches are cut and watched."""
+
+    name: str
+    partitions: int
+    speculation: tuple[str, str] = ("100", "0.75")  # Spark's multiplier and quantile
+    rebalance: Spec = dataclasses.field(default_factory=lambda: OBSERVED)
+    kind: str = "plain"
+
+    def phase(self, batches: int) -> dict[str, Any]:
+        """As the program reads it."""
+        multiplier, quantile = self.speculation
+        return {
+            "name": self.name, "kind": self.kind, "partitions": self.partitions, "batches": batches,
+            "multiplier": multiplier, "quantile": quantile,
+        }  # fmt: skip
+
+
+@contextlib.contextmanager
+def slowed(shares: Mapping[str, str]) -> Iterator[None]:
+    """Nodes with so much of a core each, until the end of the block."""
+    testbed = cluster.Cluster()
+    try:
+        for node, share in shares.items():
+            testbed.slow(node, share)
+        yield
+    finally:
+        for node in shares:
+            testbed.slow(node, "full")
+
+
+@contextlib.contextmanager
+def running(rows: int, steps: int, phases: Sequence[Mapping[str, Any]]) -> Iterator[streamjobs.Job]:
+    """The job, Ready; at the end nothing of it is left."""
+    words = {"rows": rows, "steps": steps, "root": _ROOT, "phases": list(phases)}
+    kube = target.connect()
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), {"nodeSelector": _on(node(3))})
+    operator.prepare()
+    try:
+        operator.install()
+        job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
+        kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_program()))
+        job.apply(**_usual(words))
+        job.wait("condition=Ready")
+        yield job
+    finally:
+        operator.uninstall()
+        operator.clear()
+
+
+def node(number: int) -> str:
+    """The name of one of the nodes, from 0."""
+    return cluster.Cluster().nodes[number]
+
+
+def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, list[list[float]]]:
+    """Lays hands on when a phase that wants them begins; how long each batch of each phase took, by way."""
+    wanted = {way.name: way.rebalance for way in ways}
+    found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
+    with _lines(job) as lines:
+        for line in lines:
+            said = json.loads(line) if line.startswith("{") else {}
+            if "begins" in said:
+                job.change(rebalance=wanted[said["name"]])
+            elif "ended" in said:
+                found[said["name"]].append(said["took_s"])
+                done = sum(len(parts) for parts in found.values())
+                print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
+            elif "over" in said:
+                return found
+    raise trouble.Trouble(f"the driver's log ended before its last phase: {job.log()[-500:]}")
+
+
+def cpu_s(job: streamjobs.Job, query: str) -> float:
+    """CPU time of a batch's tasks, as the agent has measured it."""
+    pod = job.status()["driver"]["pod"]
+    text = job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:7080/proxy/metrics")
+    sums: dict[str, float] = collections.defaultdict(float)
+    for family in parser.text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.labels.get("query") == query:
+                sums[sample.name] += sample.value
+    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
+
+
+def _median(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2] if values else 0.0
+
+
+@contextlib.contextmanager
+def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
+    """The driver's log, as it grows; for no longer than an hour."""
+    driver = job.status()["driver"]["pod"]
+    process = job.kube.begin("-n", job.namespace, "logs", "-f", driver, "-c", names.DRIVER_CONTAINER)
+    clock = threading.Timer(_SLICE_S, process.terminate)
+    clock.start()
+    try:
+        assert process.stdout is not None
+        yield iter(process.stdout)
+    finally:
+        clock.cancel()
+        process.terminate()
+        process.wait()
+
+
+def _usual(words: Mapping[str, Any]) -> dict[str, Any]:
+    driver = streamjobs.template(names.DRIVER_CONTAINER)
+    (container,) = driver["spec"]["containers"]
+    container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
+    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
+    driver["spec"]["nodeSelector"] = _on(node(3))
+    executors = streamjobs.template(names.EXECUTOR_CONTAINER)
+    executors["spec"]["affinity"] = _elsewhere(node(3))
+    return {
+        "application": {"file": f"local:///program/{PROGRAM.name}", "args": [json.dumps(dict(words))]},
+        "checkpoint": {"location": _ROOT},
+        "driver": {"template": driver},
+        "executors": {"count": 3, "cores": 1, "maxPerNode": 1, "template": executors},
+        "sparkConf": {**plain_spark.S3, **_COPIES, "spark.sql.shuffle.partitions": "3"},
+        "rebalance": OBSERVED,
+    }
+
+
+def _on(name: str) -> dict[str, str]:
+    return {"kubernetes.io/hostname": name}
+
+
+def _elsewhere(name: str) -> dict[str, Any]:
+    rule = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [name]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+def _program() -> dict[str, Any]:
+    data = {PROGRAM.name: PROGRAM.read_text()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "program"}, "data": data}
