@@ -3,9 +3,9 @@
 Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_slow
+from bench import ledger, outcome, rebalance_kinds, rebalance_slow, rebalance_stalls
 
-_PARTS = (rebalance_slow,)
+_PARTS = (rebalance_slow, rebalance_kinds, rebalance_stalls)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
