@@ -76,6 +76,7 @@ def test_a_batch_is_told_of_its_query_and_of_each_executor(sums, states, shown):
         "tasks_total": 8, "failed_tasks_total": 0, "input_rows_total": 200, "input_bytes_total": 2000,
         "run_seconds_total": pytest.approx(0.8), "cpu_seconds_total": pytest.approx(0.6),
         "python_seconds_total": pytest.approx(0.1), "gc_seconds_total": pytest.approx(0.02),
+        "lost_seconds_total": pytest.approx(0.06),
         "shuffle_local_bytes_total": 10, "shuffle_remote_bytes_total": 14, "shuffle_wait_seconds_total": 0.04,
         "shuffle_written_bytes_total": 24, "task_seconds_count": 8, "task_seconds_sum": pytest.approx(0.8, rel=0.06),
     }  # fmt: skip

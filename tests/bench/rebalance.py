@@ -3,9 +3,9 @@
 A day of moves is simulated. Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_day, rebalance_slow
+from bench import ledger, outcome, rebalance_day, rebalance_kinds, rebalance_slow, rebalance_stalls
 
-_PARTS = (rebalance_day, rebalance_slow)
+_PARTS = (rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

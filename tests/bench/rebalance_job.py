@@ -10,9 +10,11 @@ import sys
 import time
 from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+STALL_S = 5
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
 
 
@@ -54,8 +56,25 @@ def burn_in_python(steps: int) -> Column:
     return f.udf(work, "long")("value")
 
 
+def stall(rows: int) -> Column:
+    """In every fifth batch one row holds its task up, as a machine does: whoever tries again is not held up."""
+
+    def work(value: int) -> int:
+        context = TaskContext.get()
+        if value % (5 * rows) == 0 and context is not None and context.attemptNumber() == 0:
+            time.sleep(STALL_S)
+        return value
+
+    return f.udf(work, "long")("value")
+
+
 def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
     """So many rows a batch, as soon as the last one is done."""
+    if phase.kind == "kafka":
+        kafka = spark.readStream.format("kafka").option("kafka.bootstrap.servers", "kafka.testbed:9092")
+        records = kafka.option("subscribe", f"rebalance-{phase.partitions}").option("startingOffsets", "earliest")
+        limited = records.option("maxOffsetsPerTrigger", words.rows).load()
+        return limited.select(f.col("value").cast("string").cast("long").alias("value"))
     rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", words.rows)
     return rows.option("numPartitions", phase.partitions).load()
 
@@ -64,6 +83,8 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     """What is done with each row."""
     if phase.kind == "python":
         return rows.select(burn_in_python(words.steps // 20).alias("found"))
+    if phase.kind == "stalls":
+        return rows.select(stall(words.rows).alias("value")).select(burn(f.lit(words.steps)).alias("found"))
     uneven = f.when(f.col("value") % 100 == 0, 20 * words.steps).otherwise(words.steps)
     found = rows.select("value", burn(uneven if phase.kind == "uneven" else f.lit(words.steps)).alias("found"))
     if phase.kind == "stateful":

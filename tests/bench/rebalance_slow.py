@@ -11,7 +11,6 @@ from bench.rebalance_stage import Way
 
 _SHARES = (45, 45, 11)  # percent of a core, by node
 _ROUNDS, _BATCHES = 4, 50  # that count, of each way in each round
-_ROWS, _STEPS = 600, 8_000
 _TUNED = ("1.5", "0.5")  # the best of those tried on the prototype
 _PAPERS = ("1", "0.5")  # Lever's section 5: looked for every 100 ms, from half of the tasks on, past the median
 _STOCK = "stock, a partition a slot"
@@ -38,8 +37,8 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     )
     header = ("how it is cut and watched", "batches", "s, median", "s, p90", "of the bound")
     title = (
-        f"{_ROWS} rows a batch on three executors with {', '.join(map(str, _SHARES))} % of a core; the bound, the CPU"
-        f" time of a batch's tasks over all three, is {bound_s:.2f} s"
+        f"{rebalance_stage.ROWS} rows a batch on three executors with {', '.join(map(str, _SHARES))} % of a core; the"
+        f" bound, the CPU time of a batch's tasks over all three, is {bound_s:.2f} s"
     )
     bars = (
         outcome.Bar("one-slow-batch-of-the-bound", ours_s / bound_s, 1.1),
@@ -55,14 +54,5 @@ def _p90(values: list[float]) -> float:
 
 def _round() -> dict[str, Any]:
     """Every way once, in a job of its own."""
-    phases = [way.phase(rebalance_stage.WARM + _BATCHES) for way in _WAYS]
-    with rebalance_stage.running(_ROWS, _STEPS, phases) as job:
-        shares = {rebalance_stage.node(n): f"{share}%" for n, share in enumerate(_SHARES)}
-        with rebalance_stage.slowed(shares):
-            ran = rebalance_stage.follow(job, _WAYS, len(phases))
-        return {
-            "took_s": {
-                name: [s for part in parts for s in part[rebalance_stage.WARM :]] for name, parts in ran.items()
-            },
-            "cpu_s": rebalance_stage.cpu_s(job, _STOCK),
-        }
+    with rebalance_stage.measuring(_WAYS, _BATCHES, _SHARES) as (job, took_s):
+        return {"took_s": took_s, "cpu_s": rebalance_stage.cpu_s(job, _STOCK)}

@@ -9,12 +9,12 @@ import contextlib
 import dataclasses
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import parser
 
-from demo import operators, plain_spark, streamjobs
+from demo import operators, plain_spark, streamjobs, topics
 from house import paths, trouble
 from sluice.values import names
 from testbed import cluster, target
@@ -24,10 +24,12 @@ NODES = 4
 _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
 _SLICE_S = 3600
+ROWS, STEPS = 600, 8_000  # a batch's, and a row's: about a second and a half of CPU time a batch
+_MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
 OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
-_COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
+COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
     "spark.speculation": "true",
     "spark.speculation.efficiency.enabled": "false",
     "spark.speculation.interval": "50ms",
@@ -69,7 +71,9 @@ def slowed(shares: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def running(rows: int, steps: int, phases: Sequence[Mapping[str, Any]]) -> Iterator[streamjobs.Job]:
+def running(
+    rows: int, steps: int, phases: Sequence[Mapping[str, Any]], conf: Mapping[str, str]
+) -> Iterator[streamjobs.Job]:
     """The job, Ready; at the end nothing of it is left."""
     words = {"rows": rows, "steps": steps, "root": _ROOT, "phases": list(phases)}
     kube = target.connect()
@@ -78,13 +82,30 @@ def running(rows: int, steps: int, phases: Sequence[Mapping[str, Any]]) -> Itera
     try:
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
+        _fill_topics(kube, {phase["partitions"] for phase in phases if phase["kind"] == "kafka"}, rows * len(phases))
         kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_program()))
-        job.apply(**_usual(words))
+        job.apply(**_usual(words, conf))
         job.wait("condition=Ready")
         yield job
     finally:
         operator.uninstall()
         operator.clear()
+
+
+@contextlib.contextmanager
+def measuring(
+    ways: Sequence[Way],
+    batches: int,
+    shares: Sequence[int] = (),
+    rounds: int = 1,
+    conf: Mapping[str, str] = COPIES,
+) -> Iterator[tuple[streamjobs.Job, dict[str, list[float]]]]:
+    """The ways in turns, on nodes with so many percent of a core each: how long warm batches took. None: all of it."""
+    phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
+    with running(ROWS, STEPS, phases, conf) as job:
+        with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
+            ran = follow(job, ways, len(phases))
+        yield job, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
 
 
 def node(number: int) -> str:
@@ -112,6 +133,25 @@ def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, l
 
 def cpu_s(job: streamjobs.Job, query: str) -> float:
     """CPU time of a batch's tasks, as the agent has measured it."""
+    sums = _measured(job, query)
+    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
+
+
+def run_s(job: streamjobs.Job, query: str) -> float:
+    """How long a batch's tasks ran, all together, those that were beaten by another attempt among them."""
+    sums = _measured(job, query)
+    ran_s = sums["sluice_executor_run_seconds_total"] + sums["sluice_executor_lost_seconds_total"]
+    return ran_s / sums["sluice_query_batches_total"]
+
+
+def own_share(job: streamjobs.Job, query: str) -> float:
+    """Which part of its batches' time measuring and cutting took."""
+    sums = _measured(job, query)
+    return sums["sluice_query_measuring_seconds_total"] / sums["sluice_query_batch_seconds_sum"]
+
+
+def _measured(job: streamjobs.Job, query: str) -> dict[str, float]:
+    """All samples of a query by name, summed over executors."""
     pod = job.status()["driver"]["pod"]
     text = job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:7080/proxy/metrics")
     sums: dict[str, float] = collections.defaultdict(float)
@@ -119,7 +159,7 @@ def cpu_s(job: streamjobs.Job, query: str) -> float:
         for sample in family.samples:
             if sample.labels.get("query") == query:
                 sums[sample.name] += sample.value
-    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
+    return sums
 
 
 def _median(values: Sequence[float]) -> float:
@@ -142,7 +182,17 @@ def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
         process.wait()
 
 
-def _usual(words: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> None:
+    """With more numbers than all phases of a kind read."""
+    for number in partitions:
+        topics.create(kube, f"rebalance-{number}", number)
+        feed = topics.feed(kube, f"rebalance-{number}")
+        feed.communicate("".join(f"{value}\n" for value in range(rows * _MOST_BATCHES)))
+        if feed.returncode:
+            raise trouble.Trouble(f"rebalance-{number} could not be filled")
+
+
+def _usual(words: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, Any]:
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
@@ -155,7 +205,7 @@ def _usual(words: Mapping[str, Any]) -> dict[str, Any]:
         "checkpoint": {"location": _ROOT},
         "driver": {"template": driver},
         "executors": {"count": 3, "cores": 1, "maxPerNode": 1, "template": executors},
-        "sparkConf": {**plain_spark.S3, **_COPIES, "spark.sql.shuffle.partitions": "3"},
+        "sparkConf": {**plain_spark.S3, **conf, "spark.sql.shuffle.partitions": "3"},
         "rebalance": OBSERVED,
     }
 

@@ -10,13 +10,13 @@ PARTITIONS = 4
 _AT = re.compile(r"^LogAppendTime:(\d+)\t(.*)$", re.MULTILINE)
 
 
-def create(kube: target.Target, topic: str) -> None:
+def create(kube: target.Target, topic: str, partitions: int = PARTITIONS) -> None:
     """A new topic; one of that name from an earlier run is gone. A record's moment is the broker's own."""
     listed = kube.kubectl(*_BROKER, "topics", "--list").split()
     if topic in listed:
         kube.kubectl(*_BROKER, "topics", "--delete", "--topic", topic)
     moments = ("--config", "message.timestamp.type=LogAppendTime")  # who stood still sends what it dated long ago
-    kube.kubectl(*_BROKER, "topics", "--create", "--topic", topic, "--partitions", str(PARTITIONS), *moments)
+    kube.kubectl(*_BROKER, "topics", "--create", "--topic", topic, "--partitions", str(partitions), *moments)
 
 
 def fill(kube: target.Target, topic: str, records: list[str]) -> None:

@@ -186,13 +186,6 @@ def test_an_upgrade_keeps_running_jobs_running(operator, steady):
     steady.wait("condition=Ready")
 
 
-@pytest.mark.usefixtures("operator")
-def test_later_batches_are_shown_as_well(steady, first_shown):
-    plain_spark.until(
-        "a later batch is shown", lambda: (query(steady) or first_shown)["batch"] > first_shown["batch"], 120
-    )
-
-
 def test_without_an_operator_executors_leave_the_gate_and_jobs_can_be_deleted(kube, operator, steady):
     leaving = job(kube, "deleted-meanwhile")
     leaving.apply(image=BAD_IMAGE)
@@ -227,6 +220,13 @@ def test_observe_shows_the_plan_and_off_makes_none(kube, seen_and_left):
     assert left_alone.condition("Placed")["reason"] == "Off"
     template = kube.kubectl("-n", left_alone.namespace, "get", "cm", "-l", f"{names.JOB}=left-alone", "-o", "yaml")
     assert names.GATE not in template
+
+
+@pytest.mark.usefixtures("operator")
+def test_later_batches_are_shown_as_well(steady, first_shown):
+    plain_spark.until(
+        "a later batch is shown", lambda: (query(steady) or first_shown)["batch"] > first_shown["batch"], 120
+    )
 
 
 def test_a_namespace_with_running_jobs_goes_and_the_operator_stays(kube, operator, steady, seen_and_left):

@@ -3,6 +3,7 @@
 The last line is the sum: `sum: N passed, N failed, N skipped`. A suite that cannot run here says why in its own report.
 """
 
+import concurrent.futures
 import dataclasses
 import os
 import pathlib
@@ -15,6 +16,7 @@ from house import install, paths, spark, stages
 _PLUGIN = paths.ROOT / "images" / "spark" / "plugin"
 _JVM_PACKAGES = ("openjdk-17-jdk-headless", "maven")
 _NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench", "tests/plugin")
+_LONG = "tests/faults"  # as long as all other unit tests
 _E2E_TIMEOUT_S = 900
 
 
@@ -42,7 +44,13 @@ def run(suites: list[str]) -> int:
 
 
 def _unit() -> tuple[int, Count]:
-    return _pytest("unit", "tests", "-m", "not cluster", *(f"--ignore={path}" for path in _NOT_IN_UNIT))
+    """In two processes: one of them would leave a core idle for minutes."""
+    others = (f"--ignore={path}" for path in (*_NOT_IN_UNIT, _LONG))
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        long = beside.submit(_pytest, "faults", _LONG, "-m", "not cluster", "-q", "--no-header")
+        code, count = _pytest("unit", "tests", "-m", "not cluster", *others)
+        long_code, more = long.result()
+    return code or long_code, count + more
 
 
 def _jvm() -> tuple[int, Count]:

@@ -19,7 +19,7 @@ PARTS = (  # Spark's own, in the order in which a batch goes through them
 # What is summed per executor: field, and what one of it is in the unit of the metric.
 WORK = {
     "tasks": 1.0, "failed": 1.0, "rows": 1.0, "inputBytes": 1.0, "runMs": 1e-3, "cpuMs": 1e-3, "pythonMs": 1e-3,
-    "gcMs": 1e-3, "localBytes": 1.0, "remoteBytes": 1.0, "fetchWaitMs": 1e-3, "writtenBytes": 1.0,
+    "gcMs": 1e-3, "lostMs": 1e-3, "localBytes": 1.0, "remoteBytes": 1.0, "fetchWaitMs": 1e-3, "writtenBytes": 1.0,
 }  # fmt: skip
 
 

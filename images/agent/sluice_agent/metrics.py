@@ -34,6 +34,7 @@ EXECUTOR_COUNTERS = {
     "cpuMs": ("sluice_executor_cpu_seconds_total", "CPU time of the JVM's tasks, without Python workers."),
     "pythonMs": ("sluice_executor_python_seconds_total", "Time in Python workers."),
     "gcMs": ("sluice_executor_gc_seconds_total", "Garbage collection while tasks ran."),
+    "lostMs": ("sluice_executor_lost_seconds_total", "Time of tasks that failed or were beaten by another attempt."),
     "localBytes": ("sluice_executor_shuffle_local_bytes_total", "Shuffle bytes read from the same executor or host."),
     "remoteBytes": ("sluice_executor_shuffle_remote_bytes_total", "Shuffle bytes read over the network."),
     "fetchWaitMs": ("sluice_executor_shuffle_wait_seconds_total", "Time tasks waited for shuffle bytes."),

@@ -95,7 +95,7 @@ public final class BatchListener extends SparkListener {
         final Work work = batch.of(event.taskInfo().executorId());
         final TaskMetrics task = event.taskMetrics();
         if (task == null || !event.taskInfo().successful()) {
-            work.addFailure();
+            work.addFailure(event.taskInfo().duration());
         } else {
             work.add(task, event.taskInfo().duration(), pythonMs(event));
             remember(stage, event, task);

@@ -18,6 +18,7 @@ final class Work {
     private long remoteBytes;
     private long fetchWaitMs;
     private long writtenBytes;
+    private long lostMs;
     private long scanRows;
     private long scanMs;
 
@@ -42,8 +43,10 @@ final class Work {
         scanMs = Math.max(scanMs, sinceMs);
     }
 
-    void addFailure() {
+    /** It failed, or another attempt was faster: what it did is lost. */
+    void addFailure(final long durationMs) {
         failed++;
+        lostMs += durationMs;
     }
 
     void addTo(final ObjectNode node) {
@@ -51,7 +54,7 @@ final class Work {
         node.put("runMs", runMs).put("cpuMs", cpuNs / 1_000_000).put("pythonMs", pythonMs).put("gcMs", gcMs);
         node.put("localBytes", localBytes).put("remoteBytes", remoteBytes).put("fetchWaitMs", fetchWaitMs);
         node.put("writtenBytes", writtenBytes);
-        node.put("scanRows", scanRows).put("scanMs", scanMs);
+        node.put("lostMs", lostMs).put("scanRows", scanRows).put("scanMs", scanMs);
         latencies.addTo(node.putArray("taskMs"));
     }
 }
