@@ -9,7 +9,7 @@ from fakes import loops
 from observe import bodies
 from sluice.observe import mirror, reports
 from sluice.values import reports as slim
-from sluice_agent import batches, board, heard, report, tally
+from sluice_agent import balance, batches, board, heard, orders, report, tally
 
 CLICKS = ("team", "clicks")
 
@@ -218,12 +218,16 @@ async def test_what_the_agent_writes_is_what_the_operator_reads():
     drain = {"id": "over-1", "state": "quiet", "problem": ""}
     states.take(heard.read(plugin.state(queries=[warm, plugin.query(id="q-2", name="views")], drain=drain)))
     sums.add(batches.read(plugin.batch(number=42, name="views")))
-    made = report.make(states, board.Board(states.ring), sums, 3)
+    on = board.Board(states.ring)
+    balancer = balance.Balancer(on)
+    on.put(orders.read({"version": 1, "serial": 3, "drivers": {"d": {"balance": {"act": True, "lever": True}}}}, "d"))
+    balancer.after(batches.read(plugin.batch(cut={"pieces": 0, "own": "V1"})))
+    made = report.make(report.Known(states, on, sums, balancer), 3)
     found = reports.read(made.text("2026-11-18T10:00:00.000000Z"))
     queries = (
         slim.Query(
             "q-1", "clicks", "MicroBatch", "running", 7, 41, "p",
-            warm=True, in_flight=42, committed_at_ms=2_000, first_commit_at_ms=1_000,
+            warm=True, in_flight=42, committed_at_ms=2_000, first_commit_at_ms=1_000, split="V1", settled=False,
         ),
         slim.Query("q-2", "views", "MicroBatch", "running", 7, 41, "", 42, 230, 17.0, 200.0, 870.5, in_flight=42),
     )  # fmt: skip
