@@ -274,5 +274,5 @@ async def test_a_driver_whose_node_is_cordoned_is_followed_by_one_elsewhere_and_
         await at.until(lambda: phase(at) == "Proving" and at.drivers() != [old] and len(at.drivers()) == 1)
         (new,) = at.drivers()
         assert at.kube.get("Pod", play.TEAM, new)["spec"]["nodeName"] != node
-        assert set(at.executors().values()).isdisjoint({node})
+        await at.until(lambda: set(at.executors().values()).isdisjoint({node}))
         assert set(ready) == {"True"}

@@ -173,6 +173,6 @@ async def test_in_real_time_mode_another_driver_brings_them_anew_to_where_they_a
         (driver,) = at.drivers()
         await at.until(lambda: move(at).get("phase") == "Watched", within_s=2400)
         assert at.drivers() != [driver]
-        assert set(at.executors().values()) == {"node2"}
+        await at.until(lambda: set(at.executors().values()) == {"node2"})
         assert at.status()["handoff"]["why"].endswith("moves from node1 to node2")
         await at.until(lambda: outcomes(at) == ["Better"], within_s=3600)

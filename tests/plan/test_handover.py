@@ -103,11 +103,11 @@ def test_once_it_is_ready_the_old_one_is_asked_to_end_its_batch_and_both_stay():
     assert deleted(judge(seen)) == set()
 
 
-def test_when_it_is_quiet_one_write_makes_the_new_one_the_driver_opens_its_gate_and_stops_the_old():
+def test_when_it_is_quiet_one_write_makes_the_new_one_the_driver_and_opens_its_gate():
     seen = draining(drain="quiet")
     verdict = judge(seen)
     assert (verdict.handoff.phase, verdict.driver.pod, verdict.driver.attempt) == (handoff.TAKING, NEW_NAME, 2)
-    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": True}
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": False}
     assert told(seen) == {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: OPEN}
     assert deleted(verdict) == set()
 

@@ -147,9 +147,8 @@ def take(view: views.JobView, now: Handoff, old: records.Pod | None) -> verdicts
     assert new is not None
     begun = driver_state.DriverState(now.attempt, now.pod, new.uid, now.revision, since_s=view.now_s)
     now = dataclasses.replace(now, phase=handoff.TAKING, since_s=view.now_s, uid=new.uid)
+    # The old one is not told to end yet: what that costs a node would be missing for the new one's first batch.
     told: dict[str, Body] = {now.pod: {"gate": {"open": True}}}
-    if old is not None:
-        told[old.name] = {**orders.told(view).get(old.name, {}), "drain": _drain_order(view.job, now, stop=True)}
     why = f"{now.old_pod} is quiet" if old else f"{now.old_pod} is no more"
     decision = verdicts.Decision(view.now_s, "HandOver", now.pod, "its gate opens", why)
     verdict = running.judge(view, begun, new)
@@ -186,7 +185,7 @@ def _gather(
     if missing := gathering.missing(view, now, new):
         return _on(view, state, old, now, f"{new.name} comes up beside it: {missing}")
     now = dataclasses.replace(now, phase=handoff.DRAINING, since_s=view.now_s)
-    told = {**orders.told(view)[old.name], "drain": _drain_order(view.job, now, stop=False)}
+    told = {**orders.told(view)[old.name], "drain": _drain_order(view.job, now)}
     found = _on(view, state, old, now, f"it ends its batch, {new.name} is ready to take over")
     return dataclasses.replace(found, told={old.name: told})
 
@@ -253,8 +252,8 @@ def _waiting(job: streamjob.StreamJob) -> Body:
     return {"gate": {"open": False}, "warmUp": job.spec.update.warm_up, "preload": True}
 
 
-def _drain_order(job: streamjob.StreamJob, now: Handoff, *, stop: bool) -> Body:
-    return {"id": _drain_id(now), "timeoutMs": round(job.spec.update.drain_timeout_s * 1000), "stop": stop}
+def _drain_order(job: streamjob.StreamJob, now: Handoff) -> Body:
+    return {"id": _drain_id(now), "timeoutMs": round(job.spec.update.drain_timeout_s * 1000), "stop": False}
 
 
 def _drain_id(now: Handoff) -> str:
