@@ -106,7 +106,7 @@ def _redeployed(job: streamjobs.Job, load: flow.Load, rounds: int) -> dict[str, 
     for number in range(rounds):
         _goes_on(load)
         began_ms = time.time() * 1000
-        batches_ms += [query["batchMs"] for query in job.status().get("queries", ()) if "batchMs" in query]
+        batches_ms += redeploy_stage.batches_ms(job)
         pause_ms = _redeploy(job, number)
         pauses_ms += [] if pause_ms is None else [pause_ms]
         _goes_on(load)

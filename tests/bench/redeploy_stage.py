@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from demo import flow, operators, plain_spark, streamjobs, topics
-from house import paths
+from house import paths, trouble
 from sluice.values import names
 from testbed import addons, cluster, target
 
@@ -44,7 +44,8 @@ class Kind:
 
 
 _PLACES = ["--source", f"kafka:{SOURCE}", "--sink", f"kafka:{SINK}", "--servers", SERVERS]
-RELAY = Kind("relay", {"file": "local:///opt/pipelines/relay.py", "args": _PLACES})
+_AT_ONCE = ["--trigger", "0 seconds"]  # a batch after the other: the time between two commits is a batch
+RELAY = Kind("relay", {"file": "local:///opt/pipelines/relay.py", "args": [*_PLACES, *_AT_ONCE]})
 REAL_TIME = Kind(
     "real-time",
     {"file": "local:///opt/pipelines/relay.py", "args": [*_PLACES, "--trigger", "realtime 5 seconds"]},
@@ -97,6 +98,17 @@ def rather(node: str) -> dict[str, Any]:
     prefers = {"nodeAffinity": {rule: [{"weight": 100, "preference": {"matchFields": [field]}}]}}
     template = streamjobs.template(names.DRIVER_CONTAINER)
     return {"spec": {**template["spec"], "affinity": prefers}}
+
+
+def batches_ms(job: streamjobs.Job) -> list[float]:
+    """What a batch of each query takes on average lately, by the driver's agent; none where there is no agent."""
+    driver = job.status()["driver"]["pod"]
+    words = ("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{driver}:7080/proxy/v1/traffic")
+    try:
+        told = json.loads(job.kube.kubectl(*words))
+    except trouble.Trouble:
+        return []
+    return [query["batchMs"][0] for query in told["queries"].values()]
 
 
 def _usual() -> dict[str, Any]:

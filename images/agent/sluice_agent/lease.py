@@ -4,6 +4,7 @@ The Lease stops nobody, the epoch in the checkpoint does; it tells the operator.
 it, the one with the higher epoch where two are; others only write their annotation.
 """
 
+import collections
 import dataclasses
 import datetime
 import logging
@@ -17,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 EPOCH = "sluice.dev/epoch"
 _SAID = "agent.sluice.dev/"
 _RENEW_S, _TELL_S, _DURATION_S = 10.0, 15.0, 30
-_SHORTEST_S = 0.25  # between two writes, whatever flaps
+_MOST_WRITES, _WITHIN_S = 4, 1.0  # whatever flaps; the two of a drain come one right after the other
 _LONG_AGO = "1970-01-01T00:00:00Z"
 _MERGE = "application/merge-patch+json"
 
@@ -47,7 +48,8 @@ class Lease:
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{told.namespace}/leases/{told.job}"
         self._claim: Claim | None = None
         self._ahead_s = 0.0  # the API server's clock before ours
-        self._renewed_s = self._wrote_s = -math.inf
+        self._renewed_s = -math.inf
+        self._wrote_s = collections.deque([-math.inf] * _MOST_WRITES, maxlen=_MOST_WRITES)
         self._told_s = clock()  # nothing yet; but what is not urgent can wait
         self._urgent: tuple[Any, ...] | None = None
 
@@ -64,7 +66,7 @@ class Lease:
         at_s = self._told_s + _TELL_S if told.urgent == self._urgent else now_s
         if told.leads:
             at_s = min(at_s, self._renewed_s + _RENEW_S)
-        return max(0.0, at_s - now_s, self._wrote_s + _SHORTEST_S - now_s)
+        return max(0.0, at_s - now_s, self._wrote_s[0] + _WITHIN_S - now_s)
 
     def write(self, told: report.Report) -> None:
         """Tells, and renews or takes the Lease where it is ours to hold."""
@@ -85,7 +87,8 @@ class Lease:
         now_s = self._clock()
         self._claim = _claim(answer.body)
         self._ahead_s = answer.at_s - now_s
-        self._urgent, self._told_s, self._wrote_s, self._renewed_s = told.urgent, now_s, now_s, now_s
+        self._urgent, self._told_s, self._renewed_s = told.urgent, now_s, now_s
+        self._wrote_s.append(now_s)
         if self._claim.holder != before.holder:
             _LOG.info("the Lease is held by %s, before by %s", self._claim.holder, before.holder or "nobody")
 
