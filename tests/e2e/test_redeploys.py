@@ -68,3 +68,14 @@ def test_executors_come_and_are_replaced_while_the_driver_runs_on(renewed):
     plain_spark.until("a later batch", lambda: renewed.last("commits") > seen + 1, streamjobs.DEADLINE_S)
     (orders,) = renewed.status()["orders"]["drivers"].values()
     assert orders["executors"] == {"total": 2, "decommission": []}
+
+
+@pytest.mark.usefixtures("operator")
+def test_its_input_is_cut_for_both_executors_and_how_they_do_is_measured(renewed):
+    def judged():
+        found = renewed.condition("Balanced")
+        return found["reason"] in ("Balanced", "Shifting") and "one executor" not in found["message"]
+
+    plain_spark.until("both were measured", judged, streamjobs.DEADLINE_S)
+    (orders,) = renewed.status()["orders"]["drivers"].values()
+    assert (orders["balance"]["act"], orders["balance"]["lever"]) == (True, True)
