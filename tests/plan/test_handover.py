@@ -213,6 +213,11 @@ def test_its_first_commit_ends_the_pause_and_the_old_driver_goes():
     assert deleted(verdict) == {OLD.name}
 
 
+@pytest.mark.parametrize(("since_s", "goes"), [(5, set()), (11, {OLD.name})])
+def test_the_old_driver_leaves_the_new_ones_first_batch_alone_but_waits_for_none_that_takes_long(since_s, goes):
+    assert deleted(judge(taking(running(committed=-1, in_flight=42), since_s))) == goes
+
+
 BEGINS = {
     "it works on its first batch": (running(committed=-1, in_flight=42), 5, handoff.TAKING),
     "it does so for too long": (running(committed=-1, in_flight=42), 121, handoff.ROLLED_BACK),

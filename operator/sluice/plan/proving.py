@@ -11,6 +11,7 @@ from sluice.values import driver_state, handoff, records, reports, views
 from sluice.values.handoff import Handoff
 
 LOOK_S = 5.0  # between two looks while something is under way, should nothing wake the cycle
+_LEFT_ALONE_S = 10.0  # the old one's end takes CPU that the first batch needs
 _BEGIN_S = 120.0  # to its first commit, if it has anything to do
 _LONGEST_S = 3600.0  # a stream with few batches has proved itself by then
 
@@ -65,7 +66,11 @@ def _taking(
         return give_up(view, verdict, now, f"{now.pod} has committed nothing {_BEGIN_S:.0f} s after it took over")
     if not first and not late:
         waits = dataclasses.replace(verdict, message=f"{verdict.message}; {now.message}", handoff=now)
-        return dataclasses.replace(waits, stages=(*verdict.stages, *_end(view, old)), look_again_s=LOOK_S)
+        # A stream with nothing to commit would hold up who waits for the old one's end, such as a drain of its node.
+        alone = view.now_s - now.since_s > _LEFT_ALONE_S
+        return dataclasses.replace(
+            waits, stages=(*verdict.stages, *_end(view, old, at_once=alone)), look_again_s=LOOK_S
+        )
     return begins(view, verdict, first, old, now)
 
 
