@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from fakes import clock, tasktimes
 from sluice import balance, build, cycle, outlook, rounds, wakes
-from sluice.observe import feeds, latencies, listwatch, mirror, traffic
+from sluice.observe import feeds, latencies, listwatch, mirror, pages, traffic
 from sluice.transport import credentials, failures, paths, wire
 from sluice.values import names
 
@@ -31,7 +31,7 @@ class Operator:
         namespaces: tuple[str, ...] = (),
         around: build.Surroundings = _PLAIN,
         source: latencies.Latencies = _UNMEASURED,
-        agents_port: int = traffic.PORT,
+        agents_port: int = pages.PORT,
     ) -> None:
         self._who, self._may_write, self._namespaces, self._around = who, may_write, namespaces, around
         self._latencies, self._agents_port = source, agents_port

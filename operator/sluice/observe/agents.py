@@ -1,6 +1,6 @@
 """Task times from the agents beside the drivers, where there is no Prometheus. One of :mod:`sluice.observe.latencies`.
 
-What a driver's pod answers is its user's word: bounded, never followed elsewhere, read in a thread.
+What a driver's pod answers is its user's word: fetched by :mod:`sluice.observe.pages`, read in a thread.
 """
 
 import asyncio
@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 import aiohttp
 from prometheus_client import parser
 
-from sluice.observe import histograms
+from sluice.observe import histograms, pages
 from sluice.observe.latencies import LONGEST_S
 from sluice.values import latencies
 
-PORT = 7080
 _PATIENCE_S = 4.0
 _MOST_BYTES = 16 << 20
 _LABELS = ("streamjob_namespace", "streamjob", "query", "executor", "le")
@@ -27,7 +26,7 @@ class FromAgents:
     """Keeps what it read of each driver since its window began: one page alone tells nothing of a window."""
 
     def __init__(
-        self, port: int = PORT, now_s: Callable[[], float] = time.time, patience_s: float = _PATIENCE_S
+        self, port: int = pages.PORT, now_s: Callable[[], float] = time.time, patience_s: float = _PATIENCE_S
     ) -> None:
         self._port, self._now_s, self._patience_s = port, now_s, patience_s
         self._pages: dict[str, list[_Page]] = {}  # by uid of a driver's pod; who was read last is last
@@ -47,37 +46,26 @@ class FromAgents:
         return latencies.Reading(source, histograms.parts(self._series(asked, page), asked))
 
     async def _fetch(self, ip: str) -> bytes:
-        host = f"[{ip}]" if ":" in ip else ip
-        found = bytearray()
-        async with (
-            aiohttp.ClientSession(auto_decompress=False, headers={"Accept-Encoding": "identity"}) as line,
-            line.get(f"http://{host}:{self._port}/metrics", allow_redirects=False) as answer,
-        ):
-            if answer.status != 200:
-                raise ValueError(f"HTTP {answer.status}")
-            async for piece in answer.content.iter_any():
-                found += piece
-                if len(found) > _MOST_BYTES:
-                    raise ValueError(f"more than {_MOST_BYTES >> 20} MiB")
-        return bytes(found)
+        async with pages.session(aiohttp.ClientTimeout(total=self._patience_s)) as line:
+            return await pages.get(line, ip, self._port, "/metrics", _MOST_BYTES)
 
     def _series(self, asked: latencies.Asked, page: dict[_Line, float]) -> Iterator[histograms.Series]:
-        pages = self._kept(asked, page)
-        for line in pages[-1][1]:
-            samples = tuple((at_s, values[line]) for at_s, values in pages if line in values)
+        kept = self._kept(asked, page)
+        for line in kept[-1][1]:
+            samples = tuple((at_s, values[line]) for at_s, values in kept if line in values)
             yield histograms.Series(line[0], dict(zip(_LABELS, line[1:-1], strict=True)), samples)
 
     def _kept(self, asked: latencies.Asked, page: dict[_Line, float]) -> list[_Page]:
         """With this page; of thousands of drivers each page counts, so no older one than a window needs stays."""
         now_s = self._now_s()
-        pages = [one for one in self._pages.pop(asked.uid, []) if now_s - one[0] <= LONGEST_S]
-        known = {line: line for line in pages[-1][1]} if pages else {}
-        pages.append((now_s, {known.get(line, line): value for line, value in page.items()}))
-        first = max((at for at, one in enumerate(pages) if one[0] <= asked.since_s), default=0)
-        self._pages[asked.uid] = pages[first:]
+        kept = [one for one in self._pages.pop(asked.uid, []) if now_s - one[0] <= LONGEST_S]
+        known = {line: line for line in kept[-1][1]} if kept else {}
+        kept.append((now_s, {known.get(line, line): value for line, value in page.items()}))
+        first = max((at for at, one in enumerate(kept) if one[0] <= asked.since_s), default=0)
+        self._pages[asked.uid] = kept[first:]
         while now_s - self._pages[oldest := next(iter(self._pages))][-1][0] > LONGEST_S:
             del self._pages[oldest]
-        return pages[first:]
+        return kept[first:]
 
 
 def _read(page: bytes) -> dict[_Line, float]:

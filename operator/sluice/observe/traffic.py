@@ -6,7 +6,6 @@ one job's numbers, lead it elsewhere (no redirect is followed), or get past `par
 
 import asyncio
 import datetime
-import ipaddress
 import math
 from collections.abc import Mapping
 from types import TracebackType
@@ -15,9 +14,9 @@ from typing import Any, Self
 import aiohttp
 import orjson
 
+from sluice.observe import pages
 from sluice.values.traffic import Query, Traffic
 
-PORT = 7080  # as the agent has it
 LARGEST_BYTES = 4 << 20
 _PATIENCE_S, _CONNECT_S = 5.0, 2.0
 _AT_ONCE = 32
@@ -33,14 +32,12 @@ class Unheard(Exception):
 class Agents:
     """Those of all drivers. Use it as a context: the session is made in the running loop and closed with it."""
 
-    def __init__(self, port: int = PORT) -> None:
+    def __init__(self, port: int = pages.PORT) -> None:
         self._port = port
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            auto_decompress=False, headers={"Accept-Encoding": "identity", "User-Agent": "sluice"}
-        )
+        self._session = pages.session(aiohttp.ClientTimeout(total=_PATIENCE_S, sock_connect=_CONNECT_S))
         return self
 
     async def __aexit__(
@@ -58,28 +55,12 @@ class Agents:
             raise Unheard(f"{ip}: {why}") from None
 
     async def _get(self, ip: str) -> bytes:
-        patience = aiohttp.ClientTimeout(total=_PATIENCE_S, sock_connect=_CONNECT_S)
         try:
-            async with self._session.get(_url(ip, self._port), timeout=patience, allow_redirects=False) as got:
-                if got.status != 200:
-                    raise Unheard(f"{ip} answers {got.status}")
-                return await _bounded(ip, got.content)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as why:
+            return await pages.get(self._session, ip, self._port, "/v1/traffic", LARGEST_BYTES)
+        except pages.Refused as why:
+            raise Unheard(f"{ip} answers {why}") from why
+        except (aiohttp.ClientError, TimeoutError, OSError) as why:
             raise Unheard(f"{ip}: no answer: {why!r}") from why
-
-
-async def _bounded(ip: str, content: aiohttp.StreamReader) -> bytes:
-    found = bytearray()
-    async for piece in content.iter_any():
-        found += piece
-        if len(found) > LARGEST_BYTES:
-            raise Unheard(f"{ip} answers more than {LARGEST_BYTES >> 20} MiB")
-    return bytes(found)
-
-
-def _url(ip: str, port: int) -> str:
-    host = f"[{ip}]" if ipaddress.ip_address(ip).version == 6 else ip
-    return f"http://{host}:{port}/v1/traffic"
 
 
 def parse(raw: bytes) -> Traffic:
