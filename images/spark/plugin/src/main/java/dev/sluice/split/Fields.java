@@ -1,7 +1,7 @@
 package dev.sluice.split;
 
+import dev.sluice.inside.Inside;
 import java.lang.reflect.Constructor;
-import java.lang.reflect.Method;
 import java.util.Map;
 import scala.Product;
 
@@ -13,15 +13,8 @@ final class Fields {
         this.of = of;
     }
 
-    @SuppressWarnings("unchecked")
     <T> T get(final String name) {
-        try {
-            final Method reader = of.getClass().getMethod(name);
-            reader.setAccessible(true);
-            return (T) reader.invoke(of);
-        } catch (final ReflectiveOperationException e) {
-            throw new IllegalStateException(of.getClass().getName() + " has no " + name, e);
-        }
+        return Inside.of(of, name);
     }
 
     /** A copy with some other values. */
