@@ -78,7 +78,12 @@ class FakePlugin:
 
     def raw(self, sent: bytes) -> bytes:
         """Whatever comes back for these bytes."""
-        return raw(int((self._folder / "port").read_text()), sent)
+        return raw(self.port, sent)
+
+    @property
+    def port(self) -> int:
+        """Where the agent listens."""
+        return int((self._folder / "port").read_text())
 
 
 def raw(port: int, sent: bytes) -> bytes:

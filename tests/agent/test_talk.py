@@ -220,6 +220,43 @@ def test_who_dawdles_is_told_so_and_sent_away(monkeypatch, tmp_path, sent):
         assert line.recv(20).startswith(b"HTTP/1.1 408")
 
 
+REPORT = json.dumps({"version": 1, "state": state()}).encode()
+
+
+@pytest.fixture
+def line(plugin):
+    with socket.create_connection(("127.0.0.1", plugin.port), timeout=5) as found:
+        yield found
+
+
+def asked(line, sent):
+    line.sendall(sent)
+    return line.recv(4096)
+
+
+def test_one_line_serves_for_many_calls(line):
+    for _ in range(3):
+        assert asked(line, head(length=len(REPORT)) + REPORT).startswith(b"HTTP/1.1 200")
+
+
+def test_a_line_that_is_idle_is_closed_without_a_word(line, monkeypatch):
+    monkeypatch.setattr(listen, "_READ_S", 0.1)
+    asked(line, head(length=len(REPORT)) + REPORT)
+    assert line.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    "last",
+    [head(length=2) + b"{}", head(length=len(REPORT), more="Connection: close\r\n") + REPORT,
+     head("POST /v1/report HTTP/1.0", len(REPORT)) + REPORT],
+    ids=["refused", "asked to", "HTTP/1.0"],
+)  # fmt: skip
+def test_a_line_ends_with_a_refusal_and_where_the_caller_wants_it(line, last):
+    asked(line, head(length=len(REPORT)) + REPORT)
+    assert b"Connection: close" in asked(line, last)
+    assert line.recv(1) == b""
+
+
 def test_who_leaves_in_the_middle_is_no_trouble(plugin):
     assert plugin.raw(head(length="100") + b"{") == b""
     assert plugin.report()[0] == 200

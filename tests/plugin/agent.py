@@ -24,6 +24,7 @@ class FakeAgent:
         self.balance: Document = {}  # what is answered to a batch, beside its query
         self._orders: Document = {"version": 1, "serial": 1, "gate": {"open": True}}
         self._news = threading.Condition()
+        self._ended = False
         self._token = secrets.token_hex(16)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -36,6 +37,7 @@ class FakeAgent:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended = True
         self._server.shutdown()
         self._server.server_close()
 
@@ -89,9 +91,15 @@ class FakeAgent:
         agent = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"  # as with the real agent, a line serves for many calls
+            wbufsize = -1  # and an answer is one packet
+
             def do_POST(self) -> None:
+                if agent._ended:  # its own handler; on a line that was kept
+                    self.close_connection = True
+                    return
                 said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if self.headers["Authorization"] != f"Bearer {agent._token}":  # its own handler
+                if self.headers["Authorization"] != f"Bearer {agent._token}":
                     self.send_error(401)
                     return
                 body = json.dumps(agent.answer(self.path, said)).encode()

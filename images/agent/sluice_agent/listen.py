@@ -1,4 +1,4 @@
-"""HTTP as small as it can be: one request on each connection, everything bounded, in size, time and number.
+"""HTTP as small as it can be: one request after another, everything bounded, in size, time and number.
 
 Under :mod:`sluice_agent.talk` on loopback and :mod:`sluice_agent.metrics` on the pod's address. Whoever knocks may be
 hostile: the head is judged before the body is read, and a slow peer holds nothing for longer than a silent one.
@@ -29,6 +29,7 @@ class Head:
     method: str
     path: str
     headers: Mapping[str, str]
+    keeps_line: bool  # as HTTP/1.1 does where nothing else is said
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,23 +85,36 @@ def said(status: int, words: object) -> Reply:
 
 
 async def _converse(service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    kept = await _exchange(service, reader, writer, kept=False)
+    while kept:
+        kept = await _exchange(service, reader, writer, kept)
+    writer.write_eof()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            # Closed with bytes unread, the kernel would take the answer back.
+            while await reader.read(1 << 16):
+                pass
+
+
+async def _exchange(service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept: bool) -> bool:
+    """One request and its answer; whether the next may follow."""
+    goes_on = False
     try:
         async with asyncio.timeout(_READ_S):
             head = await _head(reader)
             service.admit(head)
             body = await reader.readexactly(_length(head, service.most_body))
         reply = await service.answer(head, body)
+        goes_on = head.keeps_line and reply.status == 200
     except Refused as why:
         reply = said(why.status, {"version": 1, "problem": str(why)})
     except TimeoutError:
+        if kept:  # the next request on this line would take a late word for its answer
+            raise
         reply = said(408, {"version": 1, "problem": f"the request did not come within {_READ_S:g} s"})
     async with asyncio.timeout(_WRITE_S):
-        await _write(reply, writer)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_LINGER_S):
-            # Closed with bytes unread, the kernel would take the answer back.
-            while await reader.read(1 << 16):
-                pass
+        await _write(reply, writer, goes_on)
+    return goes_on
 
 
 async def _head(reader: asyncio.StreamReader) -> Head:
@@ -117,7 +131,9 @@ async def _head(reader: asyncio.StreamReader) -> Head:
     pairs = [line.partition(":") for line in lines]
     if not all(colon and name and name.strip() == name for name, colon, _ in pairs):
         raise Refused(400, "a header is no name and value")
-    return Head(words[0], words[1].partition("?")[0], {name.lower(): value.strip() for name, _, value in pairs})
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    keeps_line = words[2] == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
+    return Head(words[0], words[1].partition("?")[0], headers, keeps_line)
 
 
 def _length(head: Head, most: int) -> int:
@@ -131,11 +147,10 @@ def _length(head: Head, most: int) -> int:
     return int(text)
 
 
-async def _write(reply: Reply, writer: asyncio.StreamWriter) -> None:
+async def _write(reply: Reply, writer: asyncio.StreamWriter, goes_on: bool) -> None:
     head = (
         f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n"
-        f"Content-Length: {len(reply.body)}\r\nConnection: close\r\n\r\n"
+        f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if goes_on else 'close'}\r\n\r\n"
     )
     writer.write(head.encode() + reply.body)
     await writer.drain()
-    writer.write_eof()

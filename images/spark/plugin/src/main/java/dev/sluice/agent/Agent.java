@@ -6,12 +6,13 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The agent of this driver pod. It lies beside us: its port and its token are files in a folder both containers mount, read
- * for every call, for an agent that was restarted has new ones.
+ * for every new line, for an agent that was restarted has new ones.
  */
 public final class Agent {
     /** The environment variable that names the folder; without it there is no agent, and Spark runs by itself. */
@@ -21,6 +22,8 @@ public final class Agent {
     private static final Logger LOG = LoggerFactory.getLogger(Agent.class);
 
     private final File folder;
+    /** A line that nobody talks on: to connect costs as much as all the rest of a call. */
+    private final AtomicReference<Http> idle = new AtomicReference<>();
 
     /**
      * An agent that keeps its port and token in a folder.
@@ -64,11 +67,37 @@ public final class Agent {
             throw new IOException("no agent: " + FOLDER + " is not set");
         }
         final Http.Answer answer =
-                Http.post(port(), path, token(), Json.write(said).getBytes(StandardCharsets.UTF_8), timeoutMs);
+                ask(path, Json.write(said).getBytes(StandardCharsets.UTF_8), System.nanoTime() + timeoutMs * 1_000_000L);
         if (answer.status != 200) {
             throw new IOException("the agent answered " + path + " with status " + answer.status);
         }
         return Json.read(answer.body);
+    }
+
+    private Http.Answer ask(final String path, final byte[] body, final long deadlineNs) throws IOException {
+        final Http known = idle.getAndSet(null);
+        if (known != null) {
+            try {
+                return ask(known, path, body, deadlineNs);
+            } catch (final Http.GoneException e) {
+                LOG.trace("the agent has closed a line that was idle", e);
+            }
+        }
+        return ask(Http.open(port(), token(), deadlineNs), path, body, deadlineNs);
+    }
+
+    private Http.Answer ask(final Http line, final String path, final byte[] body, final long deadlineNs)
+            throws IOException {
+        boolean isIdle = false;
+        try {
+            final Http.Answer answer = line.post(path, body, deadlineNs);
+            isIdle = line.isKept() && idle.compareAndSet(null, line);
+            return answer;
+        } finally {
+            if (!isIdle) {
+                line.close();
+            }
+        }
     }
 
     /**

@@ -1,6 +1,9 @@
 package dev.sluice.checkpoint;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -76,11 +79,20 @@ public final class Fence {
         try {
             highest = epochs.highest();
         } catch (final IOException e) {
+            if (isInterruption(e)) {
+                throw Sneaky.raise(e); // the query is being stopped: to Spark that is no failure
+            }
             throw new FencedException("cannot see whether epoch " + epoch + " may still " + verb + " " + path + ": " + e);
         }
         if (highest > epoch) {
             throw new FencedException("epoch " + epoch + " may not " + verb + " " + path + ": epoch " + highest
                     + " has taken the checkpoint");
         }
+    }
+
+    /** A store that did not answer in time says so with a kind of {@link InterruptedIOException}, too. */
+    private static boolean isInterruption(final IOException e) {
+        return e instanceof ClosedByInterruptException
+                || e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException);
     }
 }

@@ -11,6 +11,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -126,6 +128,53 @@ final class AgentTest {
             assertThrows(IOException.class, () -> new Agent(folder.toFile()).call("/v1/report", Json.document(), 200));
             assertTrue(System.nanoTime() - beganNs < 5_000_000_000L);
         }
+    }
+
+    /** An agent that answers so many calls on each line, and so many lines one after the other; a word for each. */
+    private List<String> serving(final int lines, final int callsALine, final Call call) throws Exception {
+        final List<String> heard = new CopyOnWriteArrayList<>();
+        try (ServerSocket server = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            write("port", Integer.toString(server.getLocalPort()));
+            write("token", TOKEN);
+            final Thread peer = new Thread(() -> {
+                for (int line = 0; line < lines; line++) {
+                    try (Socket socket = server.accept()) {
+                        for (int asked = 0; asked < callsALine; asked++) {
+                            if (socket.getInputStream().read(new byte[4096]) < 0) {
+                                break;
+                            }
+                            heard.add("line " + line);
+                            socket.getOutputStream().write(ok("{\"version\":1}"));
+                        }
+                    } catch (final IOException e) {
+                        heard.add("cut: " + e);
+                    }
+                }
+            });
+            peer.start();
+            call.run(new Agent(folder.toFile()));
+            peer.join();
+        }
+        return heard;
+    }
+
+    @Test
+    void aLineIsKeptForTheNextCallAndWhereItWasClosedMeanwhileAnotherIsOpened() throws Exception {
+        final List<String> heard = serving(2, 2, agent -> {
+            for (int n = 0; n < 4; n++) {
+                agent.call("/v1/report", Json.document(), 2_000);
+            }
+        });
+        assertEquals(List.of("line 0", "line 0", "line 1", "line 1"), heard);
+    }
+
+    @Test
+    void anAgentThatWasRestartedIsFoundAtItsNewPort() throws Exception {
+        final Agent agent = new Agent(folder.toFile());
+        final List<String> before = serving(1, 1, same -> agent.call("/v1/report", Json.document(), 2_000));
+        final List<String> after = serving(1, 1, same -> agent.call("/v1/report", Json.document(), 2_000));
+        assertEquals(List.of("line 0"), before);
+        assertEquals(List.of("line 0"), after);
     }
 
     @ParameterizedTest

@@ -2,10 +2,14 @@ package dev.sluice.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -14,7 +18,10 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,6 +73,40 @@ final class EpochsTest {
         final FencedException fenced =
                 assertThrows(FencedException.class, () -> fence.pass("write", new Path(root, "commits/1")));
         assertEquals("epoch 3 may not write " + root + "/commits/1: epoch 4 has taken the checkpoint", fenced.getMessage());
+    }
+
+    /** A store that answers every look with the same exception. */
+    public static final class Answers extends RawLocalFileSystem {
+        private static volatile IOException all;
+
+        @Override
+        public FileStatus[] listStatus(final Path path) throws IOException {
+            throw all;
+        }
+    }
+
+    private Throwable answer(final IOException exception) {
+        final Configuration conf = new Configuration(false);
+        conf.setClass("fs.answers.impl", Answers.class, FileSystem.class);
+        Answers.all = exception;
+        final Path at = new Path("answers:///ck");
+        return assertThrows(Throwable.class, () -> new Fence(new Epochs(at, conf), 3).pass("write", new Path(at, "offsets/1")));
+    }
+
+    @Test
+    void aQueryThatIsStoppedWhileItLooksWasInterruptedAndNotFenced() {
+        final IOException stopped = new InterruptedIOException("listing ck");
+        assertSame(stopped, answer(stopped));
+        final IOException closed = new ClosedByInterruptException();
+        assertSame(closed, answer(closed));
+    }
+
+    @Test
+    void whoCannotLookIsFenced() {
+        final Throwable late = answer(new SocketTimeoutException("no answer"));
+        assertEquals(FencedException.class, late.getClass());
+        assertEquals("cannot see whether epoch 3 may still write answers:/ck/offsets/1:"
+                + " java.net.SocketTimeoutException: no answer", late.getMessage());
     }
 
     @Test
