@@ -173,7 +173,7 @@ MESSAGES = {
     "all is as usual": (view(report()), RUNS),
     "it waits": (view(report(phase="Waiting")), f"{RUNS}: Waiting at the gate"),
     "somebody else drains it": (view(report(phase="Draining")), f"{RUNS}: Draining"),
-    "nothing runs in it": (view(report(phase="Ended")), f"{RUNS}: Ended, none of its queries runs any more"),
+    "nothing runs in it": (view(report(phase="Ended")), f"{RUNS}: All of its queries have ended, its program goes on"),
     "it follows no orders": (view(report(refused="serial is -1")), f"{RUNS}: its orders are refused: serial is -1"),
 }
 for _phase in ("Draining", "Quiet", "Stopped"):

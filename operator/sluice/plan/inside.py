@@ -13,7 +13,7 @@ _SLACK_S = 1.0  # a pod's own moment is in whole seconds
 _SENTENCES = {
     "Waiting": "Waiting at the gate",
     "Silent": "Silent, nothing was heard from inside the driver for a minute",
-    "Ended": "Ended, none of its queries runs any more",
+    "Ended": "All of its queries have ended, its program goes on",
 }
 _WORTH_SAYING = {"Draining", "Quiet", "Stopped", "DrainTimedOut", *_SENTENCES}
 
