@@ -1,7 +1,7 @@
 """``make demo``: a StreamJob under load on a real cluster. Nodes are drained, its image is changed, a bad one comes.
 
 The job is `crds/examples/relay.yaml`: it copies one topic of Kafka to another, its checkpoint on the cluster's S3.
-After each step the numbers at the sink are counted: what was lost, what came twice.
+After each step the numbers at the sink are counted: what was lost, what came twice. Then a node is slowed.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import yaml
 
 from crds import schema
-from demo import flow, operators, plain_spark, streamjobs, topics
+from demo import flow, operators, plain_spark, slowed, streamjobs, topics
 from house import trouble
 from sluice.values import names
 from testbed import images, target
@@ -54,6 +54,8 @@ def _show(kube: target.Target) -> None:
         _count(job, load, say)
         _change_image(job, f"{images.EXAMPLES.ref()}-none-such", say)
         _count(job, load, say)
+    if not kube.own:  # nodes that are the user's are not slowed
+        slowed.show(kube, _NAMESPACE, say)
     _end(kube, job, say)
 
 

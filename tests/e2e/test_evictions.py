@@ -112,30 +112,6 @@ def spare_the_others(kube, node, job):
             kube.kubectl("-n", meta["namespace"], *words)
 
 
-def test_a_drain_of_the_drivers_node_waits_until_another_driver_has_taken_over(kube, moved):
-    driver = the_driver(moved, is_kept)
-    name, node = driver["metadata"]["name"], driver["spec"]["nodeName"]
-    try:
-        drain(kube, node, moved)
-        assert gone(kube, name)
-        handoff = moved.status()["handoff"]
-        assert (handoff["from"]["pod"], handoff["phase"]) in ((name, "Taking"), (name, "Proving"), (name, "Done"))
-        assert node in handoff["why"]
-        assert_drained(last_words(kube, driver))
-        new = the_driver(moved, is_kept)
-        assert (new["metadata"]["name"], new["spec"]["nodeName"] != node) == (handoff["to"]["pod"], True)
-        plain_spark.until("a first commit", lambda: "toBatch" in moved.status()["handoff"], streamjobs.DEADLINE_S)
-        handoff = moved.status()["handoff"]
-        assert handoff["toBatch"] == handoff["fromBatch"] + 1
-        plain_spark.until("later ones", lambda: moved.last("commits") > handoff["toBatch"] + 1, streamjobs.DEADLINE_S)
-        ids = moved.logged("commits")
-        assert ids == list(range(ids[0], ids[-1] + 1))
-        assert moved.status()["driver"]["restarts"] == 0
-        assert "lastFailure" not in moved.status()["driver"]
-    finally:
-        kube.kubectl("uncordon", node)
-
-
 def test_a_driver_that_nobody_takes_over_from_leaves_a_drained_node_between_two_batches(kube, moved):
     moved.change(update={"strategy": "Recreate"})
     driver = the_driver(moved, lambda found: not is_kept(found))

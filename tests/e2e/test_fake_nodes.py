@@ -1,4 +1,4 @@
-"""Many fake nodes beside the real ones: what scale tests stand on."""
+"""Many fake nodes beside the real ones: what scale tests stand on. Ten times as many are a bench of the cluster."""
 
 import json
 
@@ -8,7 +8,7 @@ from demo import plain_spark
 from testbed import fakes
 
 pytestmark = pytest.mark.testbed_only
-NODES, PODS = 200, 2_000
+NODES, PODS = 20, 200
 
 
 def crowd(pods):
@@ -25,7 +25,7 @@ def crowd(pods):
 
 
 @pytest.mark.timeout(400)
-def test_two_thousand_pods_run_on_two_hundred_fake_nodes_beside_the_real_ones(kube, testbed, namespace):
+def test_two_hundred_pods_run_on_twenty_fake_nodes_beside_the_real_ones(kube, testbed, namespace):
     testbed.fake(NODES)
     try:
         kube.kubectl("-n", namespace, "create", "-f", "-", text=json.dumps(crowd(PODS)))
