@@ -73,12 +73,14 @@ MISSING = {
     "its query": ({"said": ()}, "0 of 1 queries are at its gate"),
     "its warmth": ({"said": (dataclasses.replace(GATED, warm=False),)}, "clicks warms up"),
     "its executor": ({"executor": {"phase": "Pending"}}, "0 of 1 executors run"),
+    "its Spark": ({"phase": "Starting", "said": ()}, "its program has not started Spark"),
 }
 
 
 @pytest.mark.parametrize(("lacks", "words"), MISSING.values(), ids=MISSING)
 def test_the_old_driver_is_not_asked_while_the_new_one_lacks(lacks, words):
-    heard = {OLD.name: RUNS, NEW_NAME: dataclasses.replace(READY, queries=lacks.get("said", (GATED,)))}
+    said = dataclasses.replace(READY, phase=lacks.get("phase", "Waiting"), queries=lacks.get("said", (GATED,)))
+    heard = {OLD.name: RUNS, NEW_NAME: said}
     pods = (OLD, made.executor(), new(**lacks.get("pod", {})), its_executor(**lacks.get("executor", {})))
     seen = view(*pods, now=begun(), said=heard)
     verdict = judge(seen)
@@ -204,6 +206,33 @@ def test_the_old_driver_goes_on_alone_when(seen, words, is_its_fault):
     assert words in verdict.handoff.message
     assert (verdict.given_up is not None) == is_its_fault
     assert (verdict.ready, verdict.driver.pod) == (True, OLD.name)
+
+
+SPARKS = {  # without a single executor: what it says, for how long its query is at the gate, since when it is there
+    "Spark asks for executors in vain": (READY, 121, 150, "no room for both: the old driver ends first", False),
+    "its program needs them before its query": (
+        reports.Report(made.NOW_S, "Waiting"), 0, 601, "only 0 executors could be made", False,
+    ),
+    "its program hangs before Spark is there": (
+        reports.Report(made.NOW_S, "Starting"), 0, 601, "after 10 minutes: its program has not started Spark", True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "gate_s", "since_s", "words", "is_its_fault"), SPARKS.values(), ids=SPARKS)
+def test_who_is_to_blame_when_executors_do_not_come(said, gate_s, since_s, words, is_its_fault):
+    now = begun(since_s=since_s, waiting=len(said.queries), waiting_s=made.NOW_S - gate_s)
+    verdict = judge(view(OLD, made.executor(), new(), now=now, said={OLD.name: RUNS, NEW_NAME: said}))
+    assert verdict.handoff.phase == handoff.CANCELLED
+    assert words in verdict.handoff.message
+    assert (verdict.given_up is not None) == is_its_fault
+
+
+@pytest.mark.parametrize("phase", ["Starting", "Waiting"])
+def test_a_program_that_takes_its_time_is_not_short_of_room(phase):
+    heard = {OLD.name: RUNS, NEW_NAME: reports.Report(made.NOW_S, phase)}
+    seen = view(OLD, made.executor(), new(ready_s=made.NOW_S - 590), now=begun(since_s=599), said=heard)
+    assert judge(seen).handoff.phase == handoff.PREPARING
 
 
 def test_its_first_commit_ends_the_pause_and_the_old_driver_goes():

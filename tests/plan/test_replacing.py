@@ -104,6 +104,10 @@ def starting(said=None, since_s=20.0, executor=None, **pod):
     return recreated(view(*pods, now=now, said=heard, told={NEW_NAME: OPEN}, current=current))
 
 
+def running_nothing():
+    return dataclasses.replace(running(), queries=())
+
+
 DIED = {"phase": "Failed", "ready": False, "ended": records.Ended(1, at_s=made.NOW_S)}
 PULL = {"phase": "Pending", "ready": False, "waiting": "ErrImagePull"}
 PENDING = {"phase": "Pending", "ready": False}
@@ -113,7 +117,11 @@ FAULTS = {
     "a query fails": ({"said": running(phase="ended", problem="no such column")}, "no such column"),
     "its image cannot be pulled": ({"since_s": 61, **PULL}, "cannot be pulled"),
     "it does not come up": ({"since_s": 601, **PENDING}, "not ready 10 minutes"),
-    "it begins no query": ({"since_s": 601, "said": STARTING}, "committed nothing 10 minutes"),
+    "its program hangs before Spark": (
+        {"since_s": 601, "said": STARTING, "executor": PENDING},
+        "not started Spark 10 minutes",
+    ),
+    "it begins no query": ({"since_s": 601, "said": running_nothing()}, "committed nothing 10 minutes"),
     "its first batch does not end": ({"since_s": 601, "said": BUSY}, "committed nothing 10 minutes"),
 }
 

@@ -27,7 +27,6 @@ class Trouble:
 
 def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Trouble | None:
     """What is wrong, if something is."""
-    waited_s = view.now_s - now.since_s
     if new is None:
         return _not_there(view, now)
     if new.over:
@@ -36,17 +35,20 @@ def trouble(view: views.JobView, now: Handoff, new: records.Pod | None) -> Troub
         return Trouble(f"somebody deleted {new.name}", its_fault=False)
     if refused := _refused(inside.heard(view, new)):
         return refused
-    if now.phase == handoff.PREPARING and waited_s > _DEADLINE_S:
-        return Trouble(f"after {_DEADLINE_S / 60:.0f} minutes: {missing(view, now, new)}")
-    return _held_up(view, now, new) if waited_s > _PATIENCE_S else None
+    if view.now_s - now.since_s <= _PATIENCE_S:
+        return None
+    return _held_up(view, now, new) or _overdue(view, now, new)
 
 
 def missing(view: views.JobView, now: Handoff, new: records.Pod) -> str:
     """What it waits for, in words; nothing once it is ready."""
-    waiting = _at_gate(inside.heard(view, new))
+    said = inside.heard(view, new)
+    waiting = _at_gate(said)
     expected = max(1, len(_alive(view.said.get(now.old_pod))))
     if new.phase != "Running" or not new.ready:
         return f"its pod is {new.phase}"
+    if not inside.has_spark(said):
+        return "its program has not started Spark"
     if len(waiting) < expected and (not waiting or view.now_s - now.waiting_s < _LAST_QUERY_S):
         return f"{len(waiting)} of {expected} queries are at its gate"
     if cold := [one for one in waiting if not one.warm]:
@@ -90,10 +92,22 @@ def _held_up(view: views.JobView, now: Handoff, new: records.Pod) -> Trouble | N
         if claims := _held_claims(view, one):
             hint = "a claim that is ReadWriteOnce serves one node, ReadWriteMany serves both"
             return _not_both(now, _TAKEN, f"{one.name} cannot mount {' or '.join(claims)}: {hint}")
-    late = new.ready and view.now_s - new.ready_s > 2 * _PATIENCE_S and len(executors) < view.job.spec.executors.count
-    if late:
+    if _asks_in_vain(view, now, new) and len(executors) < view.job.spec.executors.count:
         return _not_both(now, _FULL, f"only {len(executors)} executors could be made")
     return None
+
+
+def _overdue(view: views.JobView, now: Handoff, new: records.Pod) -> Trouble | None:
+    if now.phase != handoff.PREPARING or view.now_s - now.since_s <= _DEADLINE_S:
+        return None
+    return Trouble(f"after {_DEADLINE_S / 60:.0f} minutes: {missing(view, now, new)}")
+
+
+def _asks_in_vain(view: views.JobView, now: Handoff, new: records.Pod) -> bool:
+    """Whether Spark has had the time to make executors. Before, a program that hangs has asked for none."""
+    at_gate_s = view.now_s - now.waiting_s if now.waiting else 0.0
+    late = at_gate_s > 2 * _PATIENCE_S or view.now_s - now.since_s > _DEADLINE_S
+    return late and inside.has_spark(inside.heard(view, new))
 
 
 def _not_both(now: Handoff, what: str, why: str) -> Trouble:

@@ -48,6 +48,11 @@ def words(view: views.JobView, pod: records.Pod) -> str:
     return "".join(f": {one}" for one in found)
 
 
+def has_spark(said: reports.Report | None) -> bool:
+    """Whether a driver's program has come as far as to start Spark, with the plugin in it."""
+    return said is not None and said.phase != "Starting"
+
+
 def failed(said: reports.Report) -> str:
     """The first query that ended and should not have, and why; nothing if none did."""
     ended = [one for one in said.queries if one.phase == "ended" and one.problem]

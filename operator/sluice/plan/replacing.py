@@ -88,6 +88,8 @@ def _fault(
     late = f"{running.START_DEADLINE_S / 60:.0f} minutes after its start"
     if not new.ready:
         return f"{new.name} is not ready {late}"
+    if _speaks(said) and not inside.has_spark(said):
+        return f"{new.name} has not started Spark {late}"
     idle = said is not None and bool(said.queries) and not proving.has_work(said)
     hangs = _speaks(said) and verdict.ready and not _firsts(said) and not idle
     return f"{new.name} has committed nothing {late}" if hangs else ""
