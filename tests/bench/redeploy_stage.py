@@ -43,13 +43,14 @@ class Kind:
     needs: tuple[Mapping[str, Any], ...] = ()  # made before it
 
 
+_EXECUTOR = streamjobs.template(names.EXECUTOR_CONTAINER)
 _PLACES = ["--source", f"kafka:{SOURCE}", "--sink", f"kafka:{SINK}", "--servers", SERVERS]
 _AT_ONCE = ["--trigger", "0 seconds"]  # a batch after the other: the time between two commits is a batch
 RELAY = Kind("relay", {"file": "local:///opt/pipelines/relay.py", "args": [*_PLACES, *_AT_ONCE]})
 REAL_TIME = Kind(
     "real-time",
     {"file": "local:///opt/pipelines/relay.py", "args": [*_PLACES, "--trigger", "realtime 5 seconds"]},
-    {"mode": "RealTime"},
+    {"mode": "RealTime", "executors": {"count": 2, "cores": 2, "template": _EXECUTOR}},  # a slot for each partition
 )
 
 
@@ -116,7 +117,7 @@ def _usual() -> dict[str, Any]:
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
     driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
-    executors = {"count": 2, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
+    executors = {"count": 2, "template": _EXECUTOR}
     return {"driver": {"template": driver}, "executors": executors, "checkpoint": ON_VOLUME}
 
 
