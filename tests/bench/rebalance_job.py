@@ -1,13 +1,15 @@
 """The program of `make bench NAME=rebalance`: the same rows in each batch, cut and watched in one way after another.
 
 It runs as a user's would, in the driver's pod. Its words: how much work there is in a row, and the phases. Each phase
-is a query of its own; it says when one begins, and when one ends how long each of its batches took.
+is a query of its own; it says when one begins, each batch that ended, and when one ends how long each of its batches
+took.
 """
 
 import dataclasses
 import json
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark import TaskContext
@@ -92,6 +94,17 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     return found
 
 
+def ended(progress: Mapping[str, Any]) -> dict[str, Any]:
+    """A batch: its number, when it began, how long all of it took, how long its tasks."""
+    took_ms = progress["durationMs"]
+    return {
+        "batch": progress["batchId"],
+        "began": progress["timestamp"],
+        "lasted_s": took_ms["triggerExecution"] / 1000,
+        "took_s": took_ms["addBatch"] / 1000,
+    }
+
+
 def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
     """One phase, from its first batch to its last."""
     live = spark.sparkContext._jsc.sc().conf()  # noqa: SLF001  # what Spark reads anew for each stage
@@ -107,7 +120,9 @@ def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
         if query.awaitTermination(1):
             raise RuntimeError(f"{phase.name} ended by itself")
         for one in query.recentProgress:
-            told[one["batchId"]] = one["durationMs"]["addBatch"] / 1000
+            if one["batchId"] not in told:
+                told[one["batchId"]] = one["durationMs"]["addBatch"] / 1000
+                print(json.dumps(ended(one)), flush=True)
     query.stop()
     took_s = [told[batch] for batch in sorted(told)]
     print(json.dumps({"ended": number, "name": phase.name, "at": time.time(), "took_s": took_s}), flush=True)
