@@ -226,7 +226,7 @@ def _usual(words: Mapping[str, Any], conf: Mapping[str, str], plain: bool) -> di
     driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
-    executors["spec"] |= {"affinity": _elsewhere(node(3)), **({"topologySpreadConstraints": [_SPREAD]} if plain else {})}
+    executors["spec"] |= {"affinity": _elsewhere(node(3)), "topologySpreadConstraints": [_SPREAD] if plain else []}
     return {
         "application": {"file": f"local:///program/{PROGRAM.name}", "args": [json.dumps(dict(words))]},
         "checkpoint": {"location": _ROOT},
