@@ -3,9 +3,25 @@
 A day of moves is simulated. Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_day, rebalance_kinds, rebalance_slow, rebalance_stalls, rebalance_step
+from bench import (
+    ledger,
+    outcome,
+    rebalance_day,
+    rebalance_kinds,
+    rebalance_runtime,
+    rebalance_slow,
+    rebalance_stalls,
+    rebalance_step,
+)
 
-_PARTS = (rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls, rebalance_step)
+_PARTS = (
+    rebalance_day,
+    rebalance_slow,
+    rebalance_kinds,
+    rebalance_stalls,
+    rebalance_step,
+    rebalance_runtime,
+)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

@@ -104,10 +104,11 @@ def operator_saw_s(looks: Sequence[Look], at_s: float) -> float | None:
 
 
 def _is_news(before: Look, now: Look) -> bool:
-    return now.weights != before.weights or (_shifts(now) and not _shifts(before))
+    return now.weights != before.weights or (shifts(now) and not shifts(before))
 
 
-def _shifts(look: Look) -> bool:
+def shifts(look: Look) -> bool:
+    """Whether the operator says that something does."""
     reason, message = look.balanced
     return reason == "Shifting" or _UNSETTLED in message
 

@@ -1,8 +1,11 @@
 """How the bench of rebalancing judges: batches around the moment of a change, and looks at who has seen it."""
 
+import dataclasses
+import json
+
 import pytest
 
-from bench import rebalance_seen, rebalance_step
+from bench import rebalance_runtime, rebalance_seen, rebalance_step
 from bench.rebalance_seen import Batch, Look
 
 
@@ -122,3 +125,18 @@ def test_a_move_that_is_told_for_long_is_one():
 )
 def test_a_turn_is_the_other_way_by_more_than_noise(values, turns):
     assert rebalance_seen.turns(values, 0.05) == turns
+
+
+def test_a_turn_is_judged_as_it_was_kept_from_the_batch_in_flight_on():
+    told = batches(*[1.0] * 7, from_s=-0.99)
+    seen = [dataclasses.replace(one, moves=(("10:00", "goes"),)) for one in looks(100, 100, 100, 100, 60, 40, 40)]
+    kept = {
+        "batches": [dataclasses.asdict(one) for one in told],
+        "looks": [dataclasses.asdict(one) for one in seen],
+        "at_s": 3.0,
+        "executor": "3",
+    }
+    found = rebalance_runtime.turn(json.loads(json.dumps(kept)))
+    assert (len(found.took_s), found.agent, found.operator_s) == (4, 1, float("inf"))
+    assert rebalance_runtime.turn({**kept, "looks": []}).agent == float("inf")
+    assert rebalance_seen.moves([rebalance_seen.kept_look(one) for one in json.loads(json.dumps(kept["looks"]))]) == 1
