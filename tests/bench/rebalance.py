@@ -8,6 +8,7 @@ from bench import (
     outcome,
     rebalance_day,
     rebalance_kinds,
+    rebalance_pieces,
     rebalance_runtime,
     rebalance_slow,
     rebalance_stalls,
@@ -21,6 +22,7 @@ _PARTS = (
     rebalance_stalls,
     rebalance_step,
     rebalance_runtime,
+    rebalance_pieces,
 )
 
 

@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 STALL_S = 5
+WAIT_MS = 8
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
 
 
@@ -70,6 +71,12 @@ def stall(rows: int) -> Column:
     return f.udf(work, "long")("value")
 
 
+def wait() -> Column:
+    """What a row takes that asks a service: hardly any CPU. Each hundredth takes twenty times as long."""
+    took = f"IF(value % 100 = 0, {20 * WAIT_MS}L, {WAIT_MS}L)"
+    return f.expr(f"reflect('java.lang.Thread', 'sleep', {took})")
+
+
 def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
     """So many rows a batch, as soon as the last one is done."""
     if phase.kind == "kafka":
@@ -85,6 +92,8 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     """What is done with each row."""
     if phase.kind == "python":
         return rows.select(burn_in_python(words.steps // 20).alias("found"))
+    if phase.kind == "waiting":
+        return rows.select(wait().alias("found"))
     if phase.kind == "stalls":
         return rows.select(stall(words.rows).alias("value")).select(burn(f.lit(words.steps)).alias("found"))
     uneven = f.when(f.col("value") % 100 == 0, 20 * words.steps).otherwise(words.steps)

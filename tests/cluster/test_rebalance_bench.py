@@ -5,8 +5,10 @@ import json
 
 import pytest
 
-from bench import rebalance_runtime, rebalance_seen, rebalance_step
+from agent import plugin
+from bench import rebalance_pieces, rebalance_runtime, rebalance_seen, rebalance_step
 from bench.rebalance_seen import Batch, Look
+from house import trouble
 
 
 def batches(*took_s, from_s=0.0, first=0):
@@ -140,3 +142,21 @@ def test_a_turn_is_judged_as_it_was_kept_from_the_batch_in_flight_on():
     assert (len(found.took_s), found.agent, found.operator_s) == (4, 1, float("inf"))
     assert rebalance_runtime.turn({**kept, "looks": []}).agent == float("inf")
     assert rebalance_seen.moves([rebalance_seen.kept_look(one) for one in json.loads(json.dumps(kept["looks"]))]) == 1
+
+
+def test_the_pieces_of_a_slot_are_those_of_the_phase_and_the_shares_levers_own(tmp_path):
+    works = {"0": plugin.work(scanRows=300, scanMs=500), "1": plugin.work(scanRows=300, scanMs=1500)}
+    crew, cut = {"0": 2, "1": 2}, {"pieces": 16, "own": ""}
+    with rebalance_pieces.LeverAgent(tmp_path / "agent") as fake:
+        ended = plugin.batch(name="4 a slot", executors=works, crew=crew, cut=cut)
+        told = fake.answer("/v1/report", {"version": 1, "batch": ended})["balance"]
+        assert "balance" not in fake.answer("/v1/report", {"version": 1})
+    assert (told["query"], told["perSlot"], told["shares"]) == ("q-1", 4, {"0": 0.75, "1": 0.25})
+    assert (fake.usual, fake.cuts) == (1, {"4 a slot": [16]})
+
+
+def test_a_phase_that_was_not_cut_as_told_is_no_measurement():
+    cuts = {name: [6 * number] * 3 for name, number in rebalance_pieces._PIECES.items()}
+    rebalance_pieces._check(cuts)
+    with pytest.raises(trouble.Trouble, match="'4 a slot' were cut into 0 pieces: 24 were told"):
+        rebalance_pieces._check({**cuts, "4 a slot": [0, 0, 24]})
