@@ -29,6 +29,7 @@ ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half o
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
+Sums = Mapping[str, float]  # what an agent has measured of a query, summed over executors, by name
 _SPREAD = {  # as a user without Sluice would have it
     "maxSkew": 1,
     "topologyKey": "kubernetes.io/hostname",
@@ -113,13 +114,13 @@ def measuring(
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
-) -> Iterator[tuple[streamjobs.Job, dict[str, list[float]]]]:
-    """The ways in turns, on nodes with so many percent of a core each: how long warm batches took. None: all of it."""
+) -> Iterator[tuple[dict[str, Sums], dict[str, list[float]]]]:
+    """The ways in turns, on nodes with so many percent of a core, or all of it: sums, how long warm batches took."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
     with running(ROWS, STEPS, phases, conf) as job:
         with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
-            ran = follow(job, ways, len(phases))
-        yield job, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
+            told, ran = follow(job, ways, len(phases))
+        yield told, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
 
 
 def node(number: int) -> str:
@@ -127,15 +128,19 @@ def node(number: int) -> str:
     return cluster.Cluster().nodes[number]
 
 
-def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, list[list[float]]]:
-    """How long each batch of each phase took, by way."""
+def follow(
+    job: streamjobs.Job, ways: Sequence[Way], phases: int
+) -> tuple[dict[str, Sums], dict[str, list[list[float]]]]:
+    """By way: what the agent has measured, asked as a phase ends, for it soon forgets; how long each batch took."""
+    told: dict[str, Sums] = {}
     found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
     for said in listen(job, ways):
         if "ended" in said:
+            told[said["name"]] = sums(job, said["name"])
             found[said["name"]].append(said["took_s"])
             done = sum(len(parts) for parts in found.values())
             print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
-    return found
+    return told, found
 
 
 def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any], None, None]:
@@ -153,31 +158,28 @@ def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any]
     raise trouble.Trouble(f"the driver's log ended before its last phase: {job.log()[-500:]}")
 
 
-def cpu_s(job: streamjobs.Job, query: str) -> float:
-    """CPU time of a batch's tasks, as the agent has measured it."""
-    sums = _measured(job, query)
-    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
+def cpu_s(told: Sums) -> float:
+    """CPU time of a batch's tasks."""
+    return told["sluice_executor_cpu_seconds_total"] / told["sluice_query_batches_total"]
 
 
-def run_s(job: streamjobs.Job, query: str) -> float:
+def run_s(told: Sums) -> float:
     """How long a batch's tasks ran, all together, those that were beaten by another attempt among them."""
-    sums = _measured(job, query)
-    ran_s = sums["sluice_executor_run_seconds_total"] + sums["sluice_executor_lost_seconds_total"]
-    return ran_s / sums["sluice_query_batches_total"]
+    ran_s = told["sluice_executor_run_seconds_total"] + told["sluice_executor_lost_seconds_total"]
+    return ran_s / told["sluice_query_batches_total"]
 
 
-def own_share(job: streamjobs.Job, query: str) -> float:
+def own_share(told: Sums) -> float:
     """Which part of its batches' time measuring and cutting took."""
-    sums = _measured(job, query)
-    return sums["sluice_query_measuring_seconds_total"] / sums["sluice_query_batch_seconds_sum"]
+    return told["sluice_query_measuring_seconds_total"] / told["sluice_query_batch_seconds_sum"]
 
 
-def _measured(job: streamjobs.Job, query: str) -> dict[str, float]:
-    """All samples of a query by name, summed over executors."""
-    sums: dict[str, float] = collections.defaultdict(float)
+def sums(job: streamjobs.Job, query: str) -> Sums:
+    """Of a query that runs, or has ended in the last minutes."""
+    found: dict[str, float] = collections.defaultdict(float)
     for name, _, value in samples(job, query):
-        sums[name] += value
-    return sums
+        found[name] += value
+    return dict(found)
 
 
 def samples(job: streamjobs.Job, query: str) -> list[tuple[str, str, float]]:

@@ -93,5 +93,5 @@ def _measure() -> dict[str, Any]:
             if "batch" in said and len(batches) >= _EACH * (1 + len(at_s)) and len(at_s) < len(_STEPS):
                 at_s.append(rebalance_stage.slow(*_STEPS[len(at_s)]))
                 print(f"step {len(at_s)}/{len(_STEPS)} after batch {batches[-1].number}", flush=True)
-        cpu_s = rebalance_stage.cpu_s(job, _LEVER.name)
+        cpu_s = rebalance_stage.cpu_s(rebalance_stage.sums(job, _LEVER.name))
     return {"batches": [dataclasses.asdict(one) for one in batches], "at_s": at_s, "cpu_s": cpu_s}
