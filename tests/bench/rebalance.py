@@ -3,9 +3,27 @@
 A day of moves is simulated. Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_day, rebalance_kinds, rebalance_slow, rebalance_stalls
+from bench import (
+    ledger,
+    outcome,
+    rebalance_day,
+    rebalance_kinds,
+    rebalance_pieces,
+    rebalance_runtime,
+    rebalance_slow,
+    rebalance_stalls,
+    rebalance_step,
+)
 
-_PARTS = (rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls)
+_PARTS = (
+    rebalance_day,
+    rebalance_slow,
+    rebalance_kinds,
+    rebalance_stalls,
+    rebalance_step,
+    rebalance_runtime,
+    rebalance_pieces,
+)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

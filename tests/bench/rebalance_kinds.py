@@ -48,9 +48,9 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 def _measure(kind: str, partitions: int, shares: tuple[int, ...]) -> dict[str, Any]:
     stock, lever = Way("stock", partitions, kind=kind), Way("lever", partitions, rebalance=_LEVER, kind=kind)
-    with rebalance_stage.measuring((stock, lever), _BATCHES, shares, _ROUNDS) as (job, took_s):
+    with rebalance_stage.measuring((stock, lever), _BATCHES, shares, _ROUNDS) as (told, took_s):
         return {
             "stock_s": statistics.median(took_s["stock"]),
             "lever_s": statistics.median(took_s["lever"]),
-            "own_percent": _PERCENT * rebalance_stage.own_share(job, "lever"),
+            "own_percent": _PERCENT * rebalance_stage.own_share(told["lever"]),
         }

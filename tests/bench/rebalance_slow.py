@@ -54,5 +54,5 @@ def _p90(values: list[float]) -> float:
 
 def _round() -> dict[str, Any]:
     """Every way once, in a job of its own."""
-    with rebalance_stage.measuring(_WAYS, _BATCHES, _SHARES) as (job, took_s):
-        return {"took_s": took_s, "cpu_s": rebalance_stage.cpu_s(job, _STOCK)}
+    with rebalance_stage.measuring(_WAYS, _BATCHES, _SHARES) as (told, took_s):
+        return {"took_s": took_s, "cpu_s": rebalance_stage.cpu_s(told[_STOCK])}

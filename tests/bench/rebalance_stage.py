@@ -9,7 +9,8 @@ import contextlib
 import dataclasses
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import parser
@@ -28,6 +29,13 @@ ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half o
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
+Sums = Mapping[str, float]  # what an agent has measured of a query, summed over executors, by name
+_SPREAD = {  # as a user without Sluice would have it
+    "maxSkew": 1,
+    "topologyKey": "kubernetes.io/hostname",
+    "whenUnsatisfiable": "ScheduleAnyway",
+    "labelSelector": {"matchLabels": {names.ROLE: names.EXECUTOR}},
+}
 OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
 COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
     "spark.speculation": "true",
@@ -70,21 +78,28 @@ def slowed(shares: Mapping[str, str]) -> Iterator[None]:
             testbed.slow(node, "full")
 
 
+def slow(number: int, percent: int) -> float:
+    """Gives a node, from 0, so many percent of a core; when it was done, since 1970."""
+    cluster.Cluster().slow(node(number), f"{percent}%")
+    return time.time()
+
+
 @contextlib.contextmanager
 def running(
-    rows: int, steps: int, phases: Sequence[Mapping[str, Any]], conf: Mapping[str, str]
+    rows: int, steps: int, phases: Sequence[Mapping[str, Any]], conf: Mapping[str, str], plain: bool = False
 ) -> Iterator[streamjobs.Job]:
-    """The job, Ready; at the end nothing of it is left."""
+    """The job, Ready, or the same as plain Spark; at the end nothing of it is left."""
     words = {"rows": rows, "steps": steps, "root": _ROOT, "phases": list(phases)}
     kube = target.connect()
-    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), {"nodeSelector": _on(node(3))})
+    values = {"nodeSelector": _on(node(3)), **({"pluginImage": ""} if plain else {})}
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), values)
     operator.prepare()
     try:
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
         _fill_topics(kube, {phase["partitions"] for phase in phases if phase["kind"] == "kafka"}, rows * len(phases))
         kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_program()))
-        job.apply(**_usual(words, conf))
+        job.apply(**_usual(words, conf, plain))
         job.wait("condition=Ready")
         yield job
     finally:
@@ -99,13 +114,13 @@ def measuring(
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
-) -> Iterator[tuple[streamjobs.Job, dict[str, list[float]]]]:
-    """The ways in turns, on nodes with so many percent of a core each: how long warm batches took. None: all of it."""
+) -> Iterator[tuple[dict[str, Sums], dict[str, list[float]]]]:
+    """The ways in turns, on nodes with so many percent of a core, or all of it: sums, how long warm batches took."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
     with running(ROWS, STEPS, phases, conf) as job:
         with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
-            ran = follow(job, ways, len(phases))
-        yield job, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
+            told, ran = follow(job, ways, len(phases))
+        yield told, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
 
 
 def node(number: int) -> str:
@@ -113,53 +128,67 @@ def node(number: int) -> str:
     return cluster.Cluster().nodes[number]
 
 
-def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, list[list[float]]]:
-    """Lays hands on when a phase that wants them begins; how long each batch of each phase took, by way."""
-    wanted = {way.name: way.rebalance for way in ways}
+def follow(
+    job: streamjobs.Job, ways: Sequence[Way], phases: int
+) -> tuple[dict[str, Sums], dict[str, list[list[float]]]]:
+    """By way: what the agent has measured, asked as a phase ends, for it soon forgets; how long each batch took."""
+    told: dict[str, Sums] = {}
     found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
+    for said in listen(job, ways):
+        if "ended" in said:
+            told[said["name"]] = sums(job, said["name"])
+            found[said["name"]].append(said["took_s"])
+            done = sum(len(parts) for parts in found.values())
+            print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
+    return told, found
+
+
+def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any], None, None]:
+    """What the program says, as it says it, to its last word; lays hands on when a phase that wants them begins."""
+    wanted = {way.name: way.rebalance for way in ways}
     with _lines(job) as lines:
         for line in lines:
             said = json.loads(line) if line.startswith("{") else {}
             if "begins" in said:
                 job.change(rebalance=wanted[said["name"]])
-            elif "ended" in said:
-                found[said["name"]].append(said["took_s"])
-                done = sum(len(parts) for parts in found.values())
-                print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
-            elif "over" in said:
-                return found
+            if said:
+                yield said
+            if "over" in said:
+                return
     raise trouble.Trouble(f"the driver's log ended before its last phase: {job.log()[-500:]}")
 
 
-def cpu_s(job: streamjobs.Job, query: str) -> float:
-    """CPU time of a batch's tasks, as the agent has measured it."""
-    sums = _measured(job, query)
-    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
+def cpu_s(told: Sums) -> float:
+    """CPU time of a batch's tasks."""
+    return told["sluice_executor_cpu_seconds_total"] / told["sluice_query_batches_total"]
 
 
-def run_s(job: streamjobs.Job, query: str) -> float:
+def run_s(told: Sums) -> float:
     """How long a batch's tasks ran, all together, those that were beaten by another attempt among them."""
-    sums = _measured(job, query)
-    ran_s = sums["sluice_executor_run_seconds_total"] + sums["sluice_executor_lost_seconds_total"]
-    return ran_s / sums["sluice_query_batches_total"]
+    ran_s = told["sluice_executor_run_seconds_total"] + told["sluice_executor_lost_seconds_total"]
+    return ran_s / told["sluice_query_batches_total"]
 
 
-def own_share(job: streamjobs.Job, query: str) -> float:
+def own_share(told: Sums) -> float:
     """Which part of its batches' time measuring and cutting took."""
-    sums = _measured(job, query)
-    return sums["sluice_query_measuring_seconds_total"] / sums["sluice_query_batch_seconds_sum"]
+    return told["sluice_query_measuring_seconds_total"] / told["sluice_query_batch_seconds_sum"]
 
 
-def _measured(job: streamjobs.Job, query: str) -> dict[str, float]:
-    """All samples of a query by name, summed over executors."""
+def sums(job: streamjobs.Job, query: str) -> Sums:
+    """Of a query that runs, or has ended in the last minutes."""
+    found: dict[str, float] = collections.defaultdict(float)
+    for name, _, value in samples(job, query):
+        found[name] += value
+    return dict(found)
+
+
+def samples(job: streamjobs.Job, query: str) -> list[tuple[str, str, float]]:
+    """What the driver's agent tells of a query: names, executors where there are any, values."""
     pod = job.status()["driver"]["pod"]
     text = job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:7080/proxy/metrics")
-    sums: dict[str, float] = collections.defaultdict(float)
-    for family in parser.text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.labels.get("query") == query:
-                sums[sample.name] += sample.value
-    return sums
+    told = [sample for family in parser.text_string_to_metric_families(text) for sample in family.samples]
+    mine = (one for one in told if one.labels.get("query") == query)
+    return [(one.name, one.labels.get("executor", ""), one.value) for one in mine]
 
 
 def _median(values: Sequence[float]) -> float:
@@ -192,20 +221,21 @@ def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> N
             raise trouble.Trouble(f"rebalance-{number} could not be filled")
 
 
-def _usual(words: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, Any]:
+def _usual(words: Mapping[str, Any], conf: Mapping[str, str], plain: bool) -> dict[str, Any]:
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
     driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
-    executors["spec"]["affinity"] = _elsewhere(node(3))
+    executors["spec"] |= {"affinity": _elsewhere(node(3)), "topologySpreadConstraints": [_SPREAD] if plain else []}
     return {
         "application": {"file": f"local:///program/{PROGRAM.name}", "args": [json.dumps(dict(words))]},
         "checkpoint": {"location": _ROOT},
         "driver": {"template": driver},
         "executors": {"count": 3, "cores": 1, "maxPerNode": 1, "template": executors},
         "sparkConf": {**plain_spark.S3, **conf, "spark.sql.shuffle.partitions": "3"},
+        "placement": {"mode": "Off" if plain else "Act"},
         "rebalance": OBSERVED,
     }
 

@@ -49,5 +49,5 @@ def _p99(values: list[float]) -> float:
 
 
 def _measure(ways: tuple[Way, ...], conf: dict[str, str]) -> dict[str, Any]:
-    with rebalance_stage.measuring(ways, _BATCHES, rounds=_ROUNDS, conf=conf) as (job, took_s):
-        return {name: {"took_s": values, "run_s": rebalance_stage.run_s(job, name)} for name, values in took_s.items()}
+    with rebalance_stage.measuring(ways, _BATCHES, rounds=_ROUNDS, conf=conf) as (told, took_s):
+        return {name: {"took_s": values, "run_s": rebalance_stage.run_s(told[name])} for name, values in took_s.items()}
