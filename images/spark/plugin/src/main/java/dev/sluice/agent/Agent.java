@@ -6,7 +6,8 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +23,8 @@ public final class Agent {
     private static final Logger LOG = LoggerFactory.getLogger(Agent.class);
 
     private final File folder;
-    /** A line that nobody talks on: to connect costs as much as all the rest of a call. */
-    private final AtomicReference<Http> idle = new AtomicReference<>();
+    /** Lines that nobody talks on, one for reports and one for the long poll: to connect costs as much as all else. */
+    private final BlockingQueue<Http> idle = new ArrayBlockingQueue<>(2);
 
     /**
      * An agent that keeps its port and token in a folder.
@@ -75,7 +76,7 @@ public final class Agent {
     }
 
     private Http.Answer ask(final String path, final byte[] body, final long deadlineNs) throws IOException {
-        final Http known = idle.getAndSet(null);
+        final Http known = idle.poll();
         if (known != null) {
             try {
                 return ask(known, path, body, deadlineNs);
@@ -91,7 +92,7 @@ public final class Agent {
         boolean isIdle = false;
         try {
             final Http.Answer answer = line.post(path, body, deadlineNs);
-            isIdle = line.isKept() && idle.compareAndSet(null, line);
+            isIdle = line.isKept() && idle.offer(line);
             return answer;
         } finally {
             if (!isIdle) {
