@@ -9,10 +9,10 @@ import contextlib
 import dataclasses
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from prometheus_client import parser
+from prometheus_client import parser, samples
 
 from demo import operators, plain_spark, streamjobs, topics
 from house import paths, trouble
@@ -23,11 +23,13 @@ _NAMESPACE, _RELEASE = "bench-rebalance", "bench-rebalance-operator"
 NODES = 4
 _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
+_FILES = {PROGRAM.name: PROGRAM, "bench/rebalance_workloads.py": PROGRAM.with_name("rebalance_workloads.py")}
 _SLICE_S = 3600
 ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half of CPU time a batch
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
+Look = Callable[[streamjobs.Job, str], None]  # at the end of a phase, by its way
 OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
 COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
     "spark.speculation": "true",
@@ -47,14 +49,19 @@ class Way:
     speculation: tuple[str, str] = ("100", "0.75")  # Spark's multiplier and quantile
     rebalance: Spec = dataclasses.field(default_factory=lambda: OBSERVED)
     kind: str = "plain"
+    rows: int = 0  # a batch; 0: as many as of every way
 
     def phase(self, batches: int) -> dict[str, Any]:
         """As the program reads it."""
         multiplier, quantile = self.speculation
         return {
             "name": self.name, "kind": self.kind, "partitions": self.partitions, "batches": batches,
-            "multiplier": multiplier, "quantile": quantile,
+            "multiplier": multiplier, "quantile": quantile, "rows": self.rows,
         }  # fmt: skip
+
+
+def _nobody_looks(_: streamjobs.Job, _way: str) -> None:
+    """Of most measurements how long batches took is enough."""
 
 
 @contextlib.contextmanager
@@ -99,12 +106,13 @@ def measuring(
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
+    look: Look = _nobody_looks,
 ) -> Iterator[tuple[streamjobs.Job, dict[str, list[float]]]]:
     """The ways in turns, on nodes with so many percent of a core each: how long warm batches took. None: all of it."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
     with running(ROWS, STEPS, phases, conf) as job:
         with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
-            ran = follow(job, ways, len(phases))
+            ran = follow(job, ways, len(phases), look)
         yield job, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
 
 
@@ -113,8 +121,13 @@ def node(number: int) -> str:
     return cluster.Cluster().nodes[number]
 
 
-def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, list[list[float]]]:
-    """Lays hands on when a phase that wants them begins; how long each batch of each phase took, by way."""
+def follow(
+    job: streamjobs.Job, ways: Sequence[Way], phases: int, look: Look = _nobody_looks
+) -> dict[str, list[list[float]]]:
+    """Lays hands on when a phase that wants them begins; how long each batch of each phase took, by way.
+
+    `look` comes at the end of each phase: five minutes later the agent has forgotten a query that ended.
+    """
     wanted = {way.name: way.rebalance for way in ways}
     found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
     with _lines(job) as lines:
@@ -124,6 +137,7 @@ def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> dict[str, l
                 job.change(rebalance=wanted[said["name"]])
             elif "ended" in said:
                 found[said["name"]].append(said["took_s"])
+                look(job, said["name"])
                 done = sum(len(parts) for parts in found.values())
                 print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
             elif "over" in said:
@@ -150,15 +164,23 @@ def own_share(job: streamjobs.Job, query: str) -> float:
     return sums["sluice_query_measuring_seconds_total"] / sums["sluice_query_batch_seconds_sum"]
 
 
+def page(job: streamjobs.Job, port: int, path: str) -> str:
+    """What the driver's pod answers, through the API server."""
+    pod = job.status()["driver"]["pod"]
+    return job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:{port}/proxy/{path}")
+
+
+def samples_of(job: streamjobs.Job, query: str) -> Iterator[samples.Sample]:
+    """All that the agent has measured of a query."""
+    for family in parser.text_string_to_metric_families(page(job, 7080, "metrics")):
+        yield from (sample for sample in family.samples if sample.labels.get("query") == query)
+
+
 def _measured(job: streamjobs.Job, query: str) -> dict[str, float]:
     """All samples of a query by name, summed over executors."""
-    pod = job.status()["driver"]["pod"]
-    text = job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:7080/proxy/metrics")
     sums: dict[str, float] = collections.defaultdict(float)
-    for family in parser.text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.labels.get("query") == query:
-                sums[sample.name] += sample.value
+    for sample in samples_of(job, query):
+        sums[sample.name] += sample.value
     return sums
 
 
@@ -196,7 +218,8 @@ def _usual(words: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, Any]:
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
-    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
+    items = [{"key": file.name, "path": path} for path, file in _FILES.items()]
+    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program", "items": items}}]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
     executors["spec"]["affinity"] = _elsewhere(node(3))
@@ -221,5 +244,5 @@ def _elsewhere(name: str) -> dict[str, Any]:
 
 
 def _program() -> dict[str, Any]:
-    data = {PROGRAM.name: PROGRAM.read_text()}
+    data = {file.name: file.read_text() for file in _FILES.values()}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "program"}, "data": data}
