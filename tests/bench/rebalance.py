@@ -3,9 +3,25 @@
 A day of moves is simulated. Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_day, rebalance_kinds, rebalance_slow, rebalance_stalls
+from bench import (
+    ledger,
+    outcome,
+    rebalance_day,
+    rebalance_kinds,
+    rebalance_lever,
+    rebalance_slow,
+    rebalance_stalls,
+    rebalance_table3,
+)
 
-_PARTS = (rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls)
+_PARTS = (
+    rebalance_day,
+    rebalance_slow,
+    rebalance_kinds,
+    rebalance_stalls,
+    rebalance_lever,
+    rebalance_table3,
+)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:

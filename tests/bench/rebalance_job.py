@@ -88,7 +88,7 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     if phase.kind in rebalance_workloads.MADE:
         return rebalance_workloads.MADE[phase.kind](rows)
     if phase.kind.startswith(rebalance_workloads.BURST):
-        return rebalance_workloads.burst(rows, words.rows, int(phase.kind.removeprefix(rebalance_workloads.BURST)))
+        return rebalance_workloads.burst(rows, phase.kind, phase.rows or words.rows, phase.partitions)
     if phase.kind == "python":
         return rows.select(burn_in_python(words.steps // 20).alias("found"))
     if phase.kind == "stalls":

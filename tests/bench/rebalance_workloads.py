@@ -1,6 +1,6 @@
 """The eight workloads of Lever's section 5.1, as small programs. A part of :mod:`bench.rebalance_job`, in its pod.
 
-Lines of a hundred bytes are read ready-made: of a handful, by a row's number. So nearly all that a batch costs is what
+Lines of a hundred bytes are read ready-made: of fifty, by a row's number. So nearly all that a batch costs is what
 the workload does with them. All of it is Spark's own functions.
 """
 
@@ -11,16 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 INTERVAL_MS = 2000  # of the paper: so far apart are the times of two batches' rows
-BURST = "burst-"  # and who has it, counted from 0
-CYCLE, TIMES = 20, 3  # batches without a burst, then so many with it; a line comes so many times
-PARTITIONS = 3
+BURST = "burst"  # "burst-1-20": the second executor has it, for 20 batches after 20 without it
+_TIMES = 3  # a line comes so often
 _STRETCHES = ((0.0, 0.45), (0.275, 0.725), (0.55, 1.0))  # of each partition's rows in turn: within one executor's part
-_LINES, _WORDS_A_LINE, _VOCABULARY = 200, 13, 1000
+_LINES, _WORDS_A_LINE, _VOCABULARY = 50, 13, 1000
 _ADS, _ADS_A_CAMPAIGN = 1000, 10
 _K = 10
 
 
-def _of_hand(texts: Sequence[str]) -> Column:
+def _ready_made(texts: Sequence[str]) -> Column:
     return f.element_at(f.array(*map(f.lit, texts)), (1 + f.pmod(f.xxhash64("value"), f.lit(len(texts)))).cast("int"))
 
 
@@ -32,7 +31,7 @@ def _sentences() -> list[str]:
 
 
 def _lines(rows: DataFrame) -> DataFrame:
-    return rows.select(_of_hand(_sentences()).alias("line"), "timestamp")
+    return rows.select(_ready_made(_sentences()).alias("line"), "timestamp")
 
 
 def _words(rows: DataFrame) -> DataFrame:
@@ -81,7 +80,7 @@ def _events() -> list[str]:
 
 def _yahoo(rows: DataFrame) -> DataFrame:
     """Views of ads, joined with their campaigns, counted in windows of ten seconds."""
-    read = f.from_json(_of_hand(_events()), "ad_id string, event_type string").alias("event")
+    read = f.from_json(_ready_made(_events()), "ad_id string, event_type string").alias("event")
     events = rows.select(read, "timestamp").select("event.*", "timestamp").where("event_type = 'view'")
     ads = rows.sparkSession.range(0, _ADS, 1, 1)
     campaign = f.floor(f.col("id") / _ADS_A_CAMPAIGN).alias("campaign")
@@ -111,17 +110,18 @@ def mode(kind: str) -> str:
     return "update" if counts or kind == "stateful" else "append"
 
 
-def burst(rows: DataFrame, batch: int, place: int) -> DataFrame:
+def burst(rows: DataFrame, kind: str, batch: int, partitions: int) -> DataFrame:
     """Words counted; in every other stretch of batches some of the input is a multiple, always at the same place.
 
     The generator's partitions hold each third number, and Sluice deals them out as one long line, in the order of the
     executors: so the place belongs to one of the executors, whatever its part is.
     """
-    least, most = (int(edge * (batch // PARTITIONS)) for edge in _STRETCHES[place])
+    place, cycle = (int(word) for word in kind.split("-")[1:])
+    least, most = (int(edge * (batch // partitions)) for edge in _STRETCHES[place])
     is_bursting = f.expr(
-        f"pmod(value div {batch}, {2 * CYCLE}) >= {CYCLE} AND pmod(value, {PARTITIONS}) = {place}"
-        f" AND pmod(value, {batch}) div {PARTITIONS} >= {least} AND pmod(value, {batch}) div {PARTITIONS} < {most}"
+        f"pmod(value div {batch}, {2 * cycle}) >= {cycle} AND pmod(value, {partitions}) = {place}"
+        f" AND pmod(value, {batch}) div {partitions} >= {least} AND pmod(value, {batch}) div {partitions} < {most}"
     )
-    line = _of_hand(_sentences())
-    more = f.when(is_bursting, f.concat_ws(" ", *[line] * TIMES)).otherwise(line)
+    line = _ready_made(_sentences())
+    more = f.when(is_bursting, f.concat_ws(" ", *[line] * _TIMES)).otherwise(line)
     return rows.select(f.explode(f.split(more, " ")).alias("word")).groupBy("word").count()

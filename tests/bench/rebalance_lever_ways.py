@@ -1,0 +1,45 @@
+"""What the comparisons with Lever's paper share: nodes, ways, and the eight workloads. Used by `rebalance_lever_*`."""
+
+from collections.abc import Mapping, Sequence
+
+from bench import rebalance_stage, rebalance_tasks
+from bench.rebalance_stage import WARM, Way
+
+SHARES = (40, 40, 18)  # percent of a core, as the paper's clocks: 2.6 and 1.2 GHz
+CAPACITY = sum(SHARES) / 100
+PARTITIONS = len(SHARES)
+LEVER = {"mode": "Act", "latency": {"enabled": False}, "lever": {"enabled": True}}
+CONF = {**rebalance_stage.COPIES, **rebalance_tasks.RETAINED}
+STOCK, OURS, COPIES, BOTH = "stock", "lever", "speculation", "lever and speculation"
+_PAPERS = ("1", "0.5")  # section 5.1: past the median, from half of the tasks on
+COUNT = "wordcount"
+KINDS = ("identity", "sample", "projection", "grep", COUNT, "topk", "window", "yahoo")  # of rebalance_workloads
+WARM_UP = Way("warm-up", PARTITIONS, kind=COUNT)  # of JVMs, and of what the agent knows
+
+
+def ways_of(kind: str, *hows: str, rows: int = 0) -> list[Way]:
+    """A workload, cut and watched in these ways; each a query named `<kind> <how>`."""
+    lever = {how: LEVER if how in (OURS, BOTH) else rebalance_stage.OBSERVED for how in hows}
+    copies = {how: _PAPERS if how in (COPIES, BOTH) else Way.speculation for how in hows}
+    size = f" {rows}" if rows else ""
+    return [Way(f"{kind}{size} {how}", PARTITIONS, copies[how], lever[how], kind, rows) for how in hows]
+
+
+def shares_by_node() -> Mapping[str, str]:
+    """As a user of the testbed would say it."""
+    return {rebalance_stage.node(number): f"{share}%" for number, share in enumerate(SHARES)}
+
+
+def slow_node() -> str:
+    """The one with the least."""
+    return rebalance_stage.node(SHARES.index(min(SHARES)))
+
+
+def warm(parts: Sequence[Sequence[float]]) -> list[float]:
+    """The batches of all turns that count."""
+    return [took for part in parts for took in part[WARM:]]
+
+
+def less(seconds: float, base: float) -> float:
+    """By which part something is shorter."""
+    return 1 - seconds / base
