@@ -18,18 +18,17 @@ public final class Speculation {
     private static final Logger LOG = LoggerFactory.getLogger(Speculation.class);
 
     private final SparkConf live;
-    private final String multiplier;
-    private final String quantile;
+    private String multiplier;
+    private String quantile;
+    private boolean isOurs;
 
     /**
-     * Of one application, which goes back to what it has now when nobody says otherwise.
+     * Of one application, whose own settings stay as they are until somebody says otherwise.
      *
      * @param live the context's own settings, not a copy
      */
     public Speculation(final SparkConf live) {
         this.live = live;
-        this.multiplier = live.get(MULTIPLIER, null);
-        this.quantile = live.get(QUANTILE, null);
     }
 
     /**
@@ -38,7 +37,12 @@ public final class Speculation {
      * @param times how many times the median a task may take before it is run a second time
      * @param done which part of a stage's tasks must be done before
      */
-    public void set(final double times, final double done) {
+    public synchronized void set(final double times, final double done) {
+        if (!isOurs) {
+            multiplier = live.get(MULTIPLIER, null);
+            quantile = live.get(QUANTILE, null);
+            isOurs = true;
+        }
         live.set(MULTIPLIER, Double.toString(times));
         live.set(QUANTILE, Double.toString(done));
     }
@@ -56,10 +60,13 @@ public final class Speculation {
         }
     }
 
-    /** As it was at the start. */
-    public void reset() {
-        put(MULTIPLIER, multiplier);
-        put(QUANTILE, quantile);
+    /** As it was before; what the program itself has set meanwhile is none of ours. */
+    public synchronized void reset() {
+        if (isOurs) {
+            put(MULTIPLIER, multiplier);
+            put(QUANTILE, quantile);
+            isOurs = false;
+        }
     }
 
     private void put(final String key, final String value) {

@@ -40,6 +40,14 @@ final class BalanceTest {
         assertTrue(!conf.contains("spark.speculation.quantile"));
     }
 
+    @Test
+    void whatTheProgramItselfHasSetStaysWhereNobodySetsATimeout() throws IOException {
+        conf.set(MULTIPLIER, "1");
+        heed(", \"balance\": {\"query\": \"q\", \"shares\": {\"1\": 1}}");
+        balance.forget();
+        assertEquals("1", conf.get(MULTIPLIER));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {
         "\"query\": 1", "\"shares\": {\"1\": 0.5}", "\"query\": \"q\", \"shares\": {}",
