@@ -15,7 +15,6 @@ from bench.rebalance_stage import WARM
 _PAPERS_S = 2.0  # the interval at which the workloads run
 _BATCHES = {0.25: 40, 0.5: 40, 1.0: 30, 2.0: 20, 5.0: 12, 10.0: 8}
 _PAPER = {0.25: "21.5 %", 0.5: "27.8 %", 2.0: "43.4 %"}
-_NAMES = {STOCK: "stock", OURS: "Lever"}
 
 
 def run(book: ledger.Ledger, rows: int) -> outcome.Outcome:

@@ -5,20 +5,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench import outcome, rebalance_tasks
-from bench.rebalance_lever_ways import BOTH, CAPACITY, COPIES, COUNT, KINDS, OURS, SHARES, STOCK, less
+from bench.rebalance_lever_ways import BOTH, CAPACITY, COPIES, COUNT, FEWER, KINDS, OURS, SHARES, STOCK, WINDOW, less
 
 Found = Mapping[str, Any]
 _PAPERS = {  # Figure 12: below Spark without speculation, alone and beside a background job
     "identity": ("a little", "a little"), "sample": ("a little", "a little"), "projection": ("32.3 %", "32.2 %"),
     "grep": ("30.7 %", "36.4 %"), COUNT: ("37.5 %", "46.9 %"), "topk": ("42.2 %", "55.2 %"),
-    "window": ("48.2 %", "53.4 %"), "yahoo": ("44.6 %", "57.3 %"),
+    WINDOW: ("48.2 %", "53.4 %"), "yahoo": ("44.6 %", "57.3 %"),
 }  # fmt: skip
 _LIGHT = "a batch is mostly Spark's own work, in driver and tasks, which no cut divides"
 _TWO_STAGES = "counts and their state are dealt out by hash, to slow and fast alike: the first stage alone is cut"
 _WHY = {
     "identity": _LIGHT, "sample": _LIGHT, "projection": _LIGHT, "grep": _LIGHT, COUNT: _TWO_STAGES,
     "topk": f"{_TWO_STAGES}; the most frequent are found in the driver",
-    "window": f"each word counts in five windows, so the first stage weighs more; {_TWO_STAGES}",
+    WINDOW: f"each word counts in five windows, so the first stage weighs more; {_TWO_STAGES}",
     "yahoo": f"reading JSON is work of the first stage; {_TWO_STAGES}; campaigns are read anew in each batch",
 }  # fmt: skip
 _INTERVAL_S = 2.0
@@ -43,10 +43,10 @@ def _workloads(rows: int, alone: Found, beside: Found) -> outcome.Table:
         for kind in KINDS
     )  # fmt: skip
     title = (
-        f"Lever Fig. 12: {rows} lines a batch, medians. Three executors on nodes with {', '.join(map(str, SHARES))} %"
-        " of a core, as the paper's clocks (its machines differ in memory, too); a batch begins when the last one is"
-        " done. Beside: on each node a program counts words for 0.3 s of CPU every 2 s; the paper's is Spark Streaming"
-        " on YARN. Work / capacity: CPU time of stock's tasks over all there is"
+        f"Lever Fig. 12: {rows} lines a batch ({rows // FEWER} for windows), medians. Three executors on nodes with"
+        f" {', '.join(map(str, SHARES))} % of a core, as the paper's clocks (its machines differ in memory, too); a"
+        " batch begins when the last one is done. Beside: on each node a program counts words for 0.3 s of CPU in 2 s;"
+        " the paper's is Spark Streaming on YARN. Work / capacity: CPU time of stock's tasks over all there is"
     )
     return outcome.Table(title, header, shown)
 

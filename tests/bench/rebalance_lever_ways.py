@@ -12,8 +12,9 @@ LEVER = {"mode": "Act", "latency": {"enabled": False}, "lever": {"enabled": True
 CONF = {**rebalance_stage.COPIES, **rebalance_tasks.RETAINED}
 STOCK, OURS, COPIES, BOTH = "stock", "lever", "speculation", "lever and speculation"
 _PAPERS = ("1", "0.5")  # section 5.1: past the median, from half of the tasks on
-COUNT = "wordcount"
-KINDS = ("identity", "sample", "projection", "grep", COUNT, "topk", "window", "yahoo")  # of rebalance_workloads
+COUNT, WINDOW = "wordcount", "window"
+FEWER = 4  # times fewer rows in windows
+KINDS = ("identity", "sample", "projection", "grep", COUNT, "topk", WINDOW, "yahoo")  # of rebalance_workloads
 WARM_UP = Way("warm-up", PARTITIONS, kind=COUNT)  # of JVMs, and of what the agent knows
 
 
