@@ -9,8 +9,11 @@ from bench import (
     rebalance_day,
     rebalance_kinds,
     rebalance_lever,
+    rebalance_pieces,
+    rebalance_runtime,
     rebalance_slow,
     rebalance_stalls,
+    rebalance_step,
     rebalance_table3,
 )
 
@@ -19,6 +22,9 @@ _PARTS = (
     rebalance_slow,
     rebalance_kinds,
     rebalance_stalls,
+    rebalance_step,
+    rebalance_runtime,
+    rebalance_pieces,
     rebalance_lever,
     rebalance_table3,
 )

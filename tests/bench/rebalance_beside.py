@@ -2,12 +2,13 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from demo import streamjobs
 from testbed import images
 
+Beside = Callable[[streamjobs.Job], contextlib.AbstractContextManager[None]]
 _LABEL = "bench-neighbour"
 _DEADLINE = "--timeout=120s"
 COUNTS = """
@@ -27,6 +28,11 @@ while True:
     zlib.compress(text)
 """
 """Du & Gupta's: a compression without an end."""
+
+
+def nobody(_: streamjobs.Job) -> contextlib.AbstractContextManager[None]:
+    """A job has its nodes for itself."""
+    return contextlib.nullcontext()
 
 
 @contextlib.contextmanager

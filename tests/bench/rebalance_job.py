@@ -1,13 +1,15 @@
 """The program of `make bench NAME=rebalance`: the same rows in each batch, cut and watched in one way after another.
 
 It runs as a user's would, in the driver's pod. Its words: how much work there is in a row, and the phases. Each phase
-is a query of its own; it says when one begins, and when one ends how long each of its batches took.
+is a query of its own; it says when one begins, each batch that ended, and when one ends how long each of its batches
+took.
 """
 
 import dataclasses
 import json
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark import TaskContext
@@ -17,6 +19,7 @@ from pyspark.sql import functions as f
 from bench import rebalance_workloads
 
 STALL_S = 5
+WAIT_MS = 8
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
 
 
@@ -71,6 +74,12 @@ def stall(rows: int) -> Column:
     return f.udf(work, "long")("value")
 
 
+def wait() -> Column:
+    """What a row takes that asks a service: hardly any CPU. Each hundredth takes twenty times as long."""
+    took = f"IF(value % 100 = 0, {20 * WAIT_MS}L, {WAIT_MS}L)"
+    return f.expr(f"reflect('java.lang.Thread', 'sleep', {took})")
+
+
 def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
     """So many rows a batch, as soon as the last one is done."""
     if phase.kind == "kafka":
@@ -85,12 +94,12 @@ def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
 
 def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     """What is done with each row."""
-    if phase.kind in rebalance_workloads.MADE:
-        return rebalance_workloads.MADE[phase.kind](rows)
-    if phase.kind.startswith(rebalance_workloads.BURST):
-        return rebalance_workloads.burst(rows, phase.kind, phase.rows or words.rows, phase.partitions)
+    if rebalance_workloads.has(phase.kind):
+        return rebalance_workloads.worked(rows, phase.kind, phase.rows or words.rows, phase.partitions)
     if phase.kind == "python":
         return rows.select(burn_in_python(words.steps // 20).alias("found"))
+    if phase.kind == "waiting":
+        return rows.select(wait().alias("found"))
     if phase.kind == "stalls":
         return rows.select(stall(words.rows).alias("value")).select(burn(f.lit(words.steps)).alias("found"))
     uneven = f.when(f.col("value") % 100 == 0, 20 * words.steps).otherwise(words.steps)
@@ -98,6 +107,17 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     if phase.kind == "stateful":
         return found.groupBy((f.col("value") % 1000).alias("key")).agg(f.max("found").alias("found"))
     return found
+
+
+def ended(progress: Mapping[str, Any]) -> dict[str, Any]:
+    """A batch: its number, when it began, how long all of it took, how long its tasks."""
+    took_ms = progress["durationMs"]
+    return {
+        "batch": progress["batchId"],
+        "began": progress["timestamp"],
+        "lasted_s": took_ms["triggerExecution"] / 1000,
+        "took_s": took_ms["addBatch"] / 1000,
+    }
 
 
 def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
@@ -115,7 +135,9 @@ def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
         if query.awaitTermination(1):
             raise RuntimeError(f"{phase.name} ended by itself")
         for one in query.recentProgress:
-            told[one["batchId"]] = one["durationMs"]["addBatch"] / 1000
+            if one["batchId"] not in told:
+                told[one["batchId"]] = one["durationMs"]["addBatch"] / 1000
+                print(json.dumps(ended(one)), flush=True)
     query.stop()
     took_s = [told[batch] for batch in sorted(told)]
     print(json.dumps({"ended": number, "name": phase.name, "at": time.time(), "took_s": took_s}), flush=True)

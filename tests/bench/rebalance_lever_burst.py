@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench import ledger, outcome, rebalance_lever_ways, rebalance_stage, rebalance_tasks
-from bench.rebalance_lever_ways import CONF, LEVER, PARTITIONS, WARM_UP
+from bench.rebalance_lever_ways import CONF, LEVER, PARTITIONS, SHARES, WARM_UP
 from bench.rebalance_stage import WARM, Way
 
 _CYCLE, _TURNS = 20, 3  # batches without a burst and as many with it; so often
@@ -83,12 +83,12 @@ def _measure(rows: int) -> dict[str, Any]:
     phases = [WARM_UP.phase(WARM), *(way.phase(2 * _CYCLE * _TURNS) for way in ways)]
     with (
         rebalance_stage.running(rows, rebalance_stage.STEPS, phases, CONF) as job,
-        rebalance_stage.slowed(rebalance_lever_ways.shares_by_node()),
+        rebalance_stage.slowed(SHARES),
     ):
-        took_s = rebalance_stage.follow(job, [WARM_UP, *ways], len(phases))
+        took_s = dict(rebalance_stage.follow(job, [WARM_UP, *ways], len(phases)))
         found = rebalance_tasks.nodes(job)
     return {
-        "took_s": [took_s[way.name][0] for way in ways],
+        "took_s": [took_s[way.name] for way in ways],
         "nodes": [found[number] for number in sorted(found, key=int)],
-        "slow": rebalance_lever_ways.slow_node(),
+        "slow": rebalance_lever_ways.nodes()[SHARES.index(min(SHARES))],
     }

@@ -9,7 +9,7 @@ import statistics
 from typing import Any
 
 from bench import ledger, outcome, rebalance_lever_ways, rebalance_stage
-from bench.rebalance_lever_ways import CONF, COUNT, OURS, PARTITIONS, STOCK, WARM_UP, less
+from bench.rebalance_lever_ways import CONF, COUNT, OURS, PARTITIONS, SHARES, STOCK, WARM_UP, less
 from bench.rebalance_stage import WARM
 
 _PAPERS_S = 2.0  # the interval at which the workloads run
@@ -50,8 +50,8 @@ def _measure(rows: int) -> dict[str, Any]:
         phases += [way.phase(WARM + batches) for way in pair]
     with (
         rebalance_stage.running(rows, rebalance_stage.STEPS, phases, CONF) as job,
-        rebalance_stage.slowed(rebalance_lever_ways.shares_by_node()),
+        rebalance_stage.slowed(SHARES),
     ):
-        took_s = rebalance_stage.follow(job, [WARM_UP, *ways], len(phases))
+        took_s = dict(rebalance_stage.follow(job, [WARM_UP, *ways], len(phases)))
     names = [f"{interval_s:g} {how}" for interval_s in _BATCHES for how in (STOCK, OURS)]
-    return {name: rebalance_lever_ways.warm(took_s[way.name]) for name, way in zip(names, ways, strict=True)}
+    return {name: took_s[way.name][WARM:] for name, way in zip(names, ways, strict=True)}

@@ -1,9 +1,7 @@
 """What the comparisons with Lever's paper share: nodes, ways, and the eight workloads. Used by `rebalance_lever_*`."""
 
-from collections.abc import Mapping, Sequence
-
 from bench import rebalance_stage, rebalance_tasks
-from bench.rebalance_stage import WARM, Way
+from bench.rebalance_stage import Way
 
 SHARES = (40, 40, 18)  # percent of a core, as the paper's clocks: 2.6 and 1.2 GHz
 CAPACITY = sum(SHARES) / 100
@@ -26,19 +24,9 @@ def ways_of(kind: str, *hows: str, rows: int = 0) -> list[Way]:
     return [Way(f"{kind}{size} {how}", PARTITIONS, copies[how], lever[how], kind, rows) for how in hows]
 
 
-def shares_by_node() -> Mapping[str, str]:
-    """As a user of the testbed would say it."""
-    return {rebalance_stage.node(number): f"{share}%" for number, share in enumerate(SHARES)}
-
-
-def slow_node() -> str:
-    """The one with the least."""
-    return rebalance_stage.node(SHARES.index(min(SHARES)))
-
-
-def warm(parts: Sequence[Sequence[float]]) -> list[float]:
-    """The batches of all turns that count."""
-    return [took for part in parts for took in part[WARM:]]
+def nodes() -> list[str]:
+    """As in `SHARES`."""
+    return [rebalance_stage.node(number) for number in range(len(SHARES))]
 
 
 def less(seconds: float, base: float) -> float:

@@ -6,9 +6,8 @@ All ways take turns in one driver, under the same quotas. The bound is the work 
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage
+from bench import ledger, outcome, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
-from demo import streamjobs
 
 _SHARES = (45, 45, 11)  # percent of a core, by node
 _ROUNDS, _BATCHES = 4, 50  # that count, of each way in each round
@@ -55,10 +54,5 @@ def _p90(values: list[float]) -> float:
 
 def _round() -> dict[str, Any]:
     """Every way once, in a job of its own."""
-    cpu_s: dict[str, float] = {}
-
-    def look(job: streamjobs.Job, way: str) -> None:
-        cpu_s[way] = rebalance_stage.cpu_s(job, way)
-
-    with rebalance_stage.measuring(_WAYS, _BATCHES, _SHARES, look=look) as (_, took_s):
-        return {"took_s": took_s, "cpu_s": cpu_s[_STOCK]}
+    told, took_s = rebalance_stage.measure(_WAYS, _BATCHES, _SHARES)
+    return {"took_s": took_s, "cpu_s": rebalance_tasks.cpu_s(told[_STOCK])}

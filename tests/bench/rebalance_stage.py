@@ -4,16 +4,15 @@ The job (:mod:`bench.rebalance_job`) does one phase after another. Sluice's hand
 `spec.rebalance`, as a user would, when a phase that is ours begins.
 """
 
-import collections
 import contextlib
 import dataclasses
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from prometheus_client import parser, samples
-
+from bench import rebalance_tasks
 from demo import operators, plain_spark, streamjobs, topics
 from house import paths, trouble
 from sluice.values import names
@@ -29,7 +28,12 @@ ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half o
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
-Look = Callable[[streamjobs.Job, str], None]  # at the end of a phase, by its way
+_SPREAD = {  # as a user without Sluice would have it
+    "maxSkew": 1,
+    "topologyKey": "kubernetes.io/hostname",
+    "whenUnsatisfiable": "ScheduleAnyway",
+    "labelSelector": {"matchLabels": {names.ROLE: names.EXECUTOR}},
+}
 OBSERVED: Spec = {"mode": "Observe", "latency": {"enabled": False}}
 COPIES = {  # a limit of the user's own: the program sets it, and Sluice lays no hand on it
     "spark.speculation": "true",
@@ -60,38 +64,40 @@ class Way:
         }  # fmt: skip
 
 
-def _nobody_looks(_: streamjobs.Job, _way: str) -> None:
-    """Of most measurements how long batches took is enough."""
-
-
 @contextlib.contextmanager
-def slowed(shares: Mapping[str, str]) -> Iterator[None]:
-    """Nodes with so much of a core each, until the end of the block."""
-    testbed = cluster.Cluster()
+def slowed(shares: Sequence[int]) -> Iterator[None]:
+    """The first nodes with so many percent of a core each, until the end of the block."""
     try:
-        for node, share in shares.items():
-            testbed.slow(node, share)
+        for number, percent in enumerate(shares):
+            slow(number, percent)
         yield
     finally:
-        for node in shares:
-            testbed.slow(node, "full")
+        for number in range(len(shares)):
+            cluster.Cluster().slow(node(number), "full")
+
+
+def slow(number: int, percent: int) -> float:
+    """Gives a node, from 0, so many percent of a core; when it was done, since 1970."""
+    cluster.Cluster().slow(node(number), f"{percent}%")
+    return time.time()
 
 
 @contextlib.contextmanager
 def running(
-    rows: int, steps: int, phases: Sequence[Mapping[str, Any]], conf: Mapping[str, str]
+    rows: int, steps: int, phases: Sequence[Mapping[str, Any]], conf: Mapping[str, str], plain: bool = False
 ) -> Iterator[streamjobs.Job]:
-    """The job, Ready; at the end nothing of it is left."""
+    """The job, Ready, or the same as plain Spark; at the end nothing of it is left."""
     words = {"rows": rows, "steps": steps, "root": _ROOT, "phases": list(phases)}
     kube = target.connect()
-    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), {"nodeSelector": _on(node(3))})
+    values = {"nodeSelector": _on(node(3)), **({"pluginImage": ""} if plain else {})}
+    operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), values)
     operator.prepare()
     try:
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
         _fill_topics(kube, {phase["partitions"] for phase in phases if phase["kind"] == "kafka"}, rows * len(phases))
         kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_program()))
-        job.apply(**_usual(words, conf))
+        job.apply(**_usual(words, conf, plain))
         job.wait("condition=Ready")
         yield job
     finally:
@@ -99,21 +105,22 @@ def running(
         operator.clear()
 
 
-@contextlib.contextmanager
-def measuring(
+def measure(
     ways: Sequence[Way],
     batches: int,
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
-    look: Look = _nobody_looks,
-) -> Iterator[tuple[streamjobs.Job, dict[str, list[float]]]]:
-    """The ways in turns, on nodes with so many percent of a core each: how long warm batches took. None: all of it."""
+) -> tuple[dict[str, rebalance_tasks.Sums], dict[str, list[float]]]:
+    """The ways in turns, on nodes with so many percent of a core, or all of it: sums, how long warm batches took."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
-    with running(ROWS, STEPS, phases, conf) as job:
-        with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
-            ran = follow(job, ways, len(phases), look)
-        yield job, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
+    told: dict[str, rebalance_tasks.Sums] = {}
+    warm_s: dict[str, list[float]] = {way.name: [] for way in ways}
+    with running(ROWS, STEPS, phases, conf) as job, slowed(shares):
+        for name, took_s in follow(job, ways, len(phases)):
+            told[name] = rebalance_tasks.sums(job, name)
+            warm_s[name] += took_s[WARM:]
+    return told, warm_s
 
 
 def node(number: int) -> str:
@@ -121,67 +128,27 @@ def node(number: int) -> str:
     return cluster.Cluster().nodes[number]
 
 
-def follow(
-    job: streamjobs.Job, ways: Sequence[Way], phases: int, look: Look = _nobody_looks
-) -> dict[str, list[list[float]]]:
-    """Lays hands on when a phase that wants them begins; how long each batch of each phase took, by way.
+def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> Iterator[tuple[str, list[float]]]:
+    """Each phase as it ends: its way's name, how long each batch took. Then is the time to ask, for agents forget."""
+    ended = (said for said in listen(job, ways) if "ended" in said)
+    for done, said in enumerate(ended, 1):
+        print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
+        yield said["name"], said["took_s"]
 
-    `look` comes at the end of each phase: five minutes later the agent has forgotten a query that ended.
-    """
+
+def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any], None, None]:
+    """What the program says, as it says it, to its last word; lays hands on when a phase that wants them begins."""
     wanted = {way.name: way.rebalance for way in ways}
-    found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
     with _lines(job) as lines:
         for line in lines:
             said = json.loads(line) if line.startswith("{") else {}
             if "begins" in said:
                 job.change(rebalance=wanted[said["name"]])
-            elif "ended" in said:
-                found[said["name"]].append(said["took_s"])
-                look(job, said["name"])
-                done = sum(len(parts) for parts in found.values())
-                print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
-            elif "over" in said:
-                return found
+            if said:
+                yield said
+            if "over" in said:
+                return
     raise trouble.Trouble(f"the driver's log ended before its last phase: {job.log()[-500:]}")
-
-
-def cpu_s(job: streamjobs.Job, query: str) -> float:
-    """CPU time of a batch's tasks, as the agent has measured it."""
-    sums = _measured(job, query)
-    return sums["sluice_executor_cpu_seconds_total"] / sums["sluice_query_batches_total"]
-
-
-def run_s(job: streamjobs.Job, query: str) -> float:
-    """How long a batch's tasks ran, all together, those that were beaten by another attempt among them."""
-    sums = _measured(job, query)
-    ran_s = sums["sluice_executor_run_seconds_total"] + sums["sluice_executor_lost_seconds_total"]
-    return ran_s / sums["sluice_query_batches_total"]
-
-
-def own_share(job: streamjobs.Job, query: str) -> float:
-    """Which part of its batches' time measuring and cutting took."""
-    sums = _measured(job, query)
-    return sums["sluice_query_measuring_seconds_total"] / sums["sluice_query_batch_seconds_sum"]
-
-
-def page(job: streamjobs.Job, port: int, path: str) -> str:
-    """What the driver's pod answers, through the API server."""
-    pod = job.status()["driver"]["pod"]
-    return job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:{port}/proxy/{path}")
-
-
-def samples_of(job: streamjobs.Job, query: str) -> Iterator[samples.Sample]:
-    """All that the agent has measured of a query."""
-    for family in parser.text_string_to_metric_families(page(job, 7080, "metrics")):
-        yield from (sample for sample in family.samples if sample.labels.get("query") == query)
-
-
-def _measured(job: streamjobs.Job, query: str) -> dict[str, float]:
-    """All samples of a query by name, summed over executors."""
-    sums: dict[str, float] = collections.defaultdict(float)
-    for sample in samples_of(job, query):
-        sums[sample.name] += sample.value
-    return sums
 
 
 def _median(values: Sequence[float]) -> float:
@@ -192,16 +159,16 @@ def _median(values: Sequence[float]) -> float:
 def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
     """The driver's log, as it grows; for no longer than an hour."""
     driver = job.status()["driver"]["pod"]
-    process = job.kube.begin("-n", job.namespace, "logs", "-f", driver, "-c", names.DRIVER_CONTAINER)
-    clock = threading.Timer(_SLICE_S, process.terminate)
-    clock.start()
-    try:
-        assert process.stdout is not None
-        yield iter(process.stdout)
-    finally:
-        clock.cancel()
-        process.terminate()
-        process.wait()
+    with job.kube.begin("-n", job.namespace, "logs", "-f", driver, "-c", names.DRIVER_CONTAINER) as process:
+        clock = threading.Timer(_SLICE_S, process.terminate)
+        clock.daemon = True  # whoever fails while they listen does not wait for it
+        clock.start()
+        try:
+            assert process.stdout is not None
+            yield iter(process.stdout)
+        finally:
+            clock.cancel()
+            process.terminate()
 
 
 def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> None:
@@ -214,7 +181,7 @@ def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> N
             raise trouble.Trouble(f"rebalance-{number} could not be filled")
 
 
-def _usual(words: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, Any]:
+def _usual(words: Mapping[str, Any], conf: Mapping[str, str], plain: bool) -> dict[str, Any]:
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
@@ -222,13 +189,14 @@ def _usual(words: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, Any]:
     driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program", "items": items}}]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
-    executors["spec"]["affinity"] = _elsewhere(node(3))
+    executors["spec"] |= {"affinity": _elsewhere(node(3)), "topologySpreadConstraints": [_SPREAD] if plain else []}
     return {
         "application": {"file": f"local:///program/{PROGRAM.name}", "args": [json.dumps(dict(words))]},
         "checkpoint": {"location": _ROOT},
         "driver": {"template": driver},
         "executors": {"count": 3, "cores": 1, "maxPerNode": 1, "template": executors},
         "sparkConf": {**plain_spark.S3, **conf, "spark.sql.shuffle.partitions": "3"},
+        "placement": {"mode": "Off" if plain else "Act"},
         "rebalance": OBSERVED,
     }
 

@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench import ledger, outcome, rebalance_beside, rebalance_stage, rebalance_tasks
@@ -23,11 +23,6 @@ _TO_WARM = 150  # batches, while the last executor comes
 _BATCHES, _TO_SETTLE = 150, 250  # of even parts twice, of balanced ones twice as many; minutes of steps of 15 s
 _DEADLINE_S = 240
 _PERCENTILES = (50.0, 90.0, 99.0, 99.9)
-Beside = Callable[[streamjobs.Job], contextlib.AbstractContextManager[None]]
-
-
-def _nobody(_: streamjobs.Job) -> contextlib.AbstractContextManager[None]:
-    return contextlib.nullcontext()
 
 
 def _packer(job: streamjobs.Job) -> contextlib.AbstractContextManager[None]:
@@ -42,7 +37,7 @@ class Setting:
     about: str
     shares: tuple[int, ...]  # percent of a core, by node
     executors: int
-    beside: Beside
+    beside: rebalance_beside.Beside
     paper: Mapping[float, tuple[float, float]]  # D and L, in ms
     why: str
 
@@ -50,7 +45,7 @@ class Setting:
 SETTINGS = (
     Setting(
         "a", "four executors on three nodes, so that two share one; theirs: 3 or 2 tasks a worker", (34, 34, 34), 4,
-        _nobody, {90.0: (11.15, 10.9), 99.0: (29.9, 23.5), 99.9: (104.5, 57.1)},
+        rebalance_beside.nobody, {90.0: (11.15, 10.9), 99.0: (29.9, 23.5), 99.9: (104.5, 57.1)},
         "two of four have half of the others' CPU, as against two thirds in the paper: there is more to gain",
     ),
     Setting(
@@ -60,7 +55,7 @@ SETTINGS = (
     ),
     Setting(
         "c", "one node of three with half of the others' CPU; theirs: one of five", (40, 40, 20), 3,
-        _nobody, {90.0: (9.3, 7.67), 99.0: (127.8, 62.4), 99.9: (598.6, 162.0)},
+        rebalance_beside.nobody, {90.0: (9.3, 7.67), 99.0: (127.8, 62.4), 99.9: (598.6, 162.0)},
         "a batch waits for its slowest part, but for no queue; in the paper tuples queue at the slow worker",
     ),
 )  # fmt: skip
@@ -116,19 +111,17 @@ def _measure(setting: Setting) -> dict[str, Any]:
         warm_up.phase(_TO_WARM), even.phase(WARM + _BATCHES),
         settling.phase(WARM + _TO_SETTLE), balanced.phase(WARM + 2 * _BATCHES), even.phase(WARM + _BATCHES),
     ]  # fmt: skip
-    settled: dict[str, str] = {}
-
-    def look(job: streamjobs.Job, way: str) -> None:
-        if way == _BALANCED:
-            settled.update(shares=_in_force(job))
-
-    shares = {rebalance_stage.node(number): f"{share}%" for number, share in enumerate(setting.shares)}
-    with rebalance_stage.running(rebalance_stage.ROWS, _STEPS, phases, rebalance_stage.COPIES) as job:
+    found: dict[str, Any] = {_EVEN: [], _BALANCED: []}
+    stage = rebalance_stage.running(rebalance_stage.ROWS, _STEPS, phases, rebalance_stage.COPIES)
+    with stage as job:
         _man(job, setting)
-        with setting.beside(job), rebalance_stage.slowed(shares):
-            took_s = rebalance_stage.follow(job, (warm_up, even, settling, balanced), len(phases), look)
-    warm = {name: [took for part in took_s[name] for took in part[WARM:]] for name in (_EVEN, _BALANCED)}
-    return {**warm, **settled}
+        with setting.beside(job), rebalance_stage.slowed(setting.shares):
+            for name, took_s in rebalance_stage.follow(job, (warm_up, even, settling, balanced), len(phases)):
+                if name in found:
+                    found[name] += took_s[WARM:]
+                if name == _BALANCED:
+                    found["shares"] = _in_force(job)
+    return found
 
 
 def _man(job: streamjobs.Job, setting: Setting) -> None:
@@ -141,8 +134,6 @@ def _man(job: streamjobs.Job, setting: Setting) -> None:
 
 def _in_force(job: streamjobs.Job) -> str:
     """The weights in the orders, by node."""
-    status, nodes = job.status(), rebalance_tasks.nodes(job)
-    told = status["orders"]["drivers"][status["driver"]["pod"]]
-    weights = told.get("balance", {}).get("weights", {})
+    nodes, weights = rebalance_tasks.nodes(job), rebalance_tasks.weights(job.status())
     by_node = sorted((nodes[number], weight) for number, weight in weights.items())
     return ", ".join(f"{node} {100 * weight:.0f} %" for node, weight in by_node) or "none were shifted"

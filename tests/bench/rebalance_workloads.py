@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 INTERVAL_MS = 2000  # of the paper: so far apart are the times of two batches' rows
-BURST = "burst"  # "burst-1-20": the second executor has it, for 20 batches after 20 without it
+_BURST = "burst"  # "burst-1-20": the second executor has it, for 20 batches after 20 without it
 _TIMES = 3  # a line comes so often
 _STRETCHES = ((0.0, 0.45), (0.275, 0.725), (0.55, 1.0))  # of each partition's rows in turn: within one executor's part
 _LINES, _WORDS_A_LINE, _VOCABULARY = 50, 13, 1000
@@ -89,7 +89,7 @@ def _yahoo(rows: DataFrame) -> DataFrame:
     return views.groupBy("campaign", f.window("timestamp", "10 seconds")).count()
 
 
-MADE: Mapping[str, Callable[[DataFrame], DataFrame]] = {
+_MADE: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "identity": _identity,
     "sample": _sample,
     "projection": _projection,
@@ -102,15 +102,25 @@ MADE: Mapping[str, Callable[[DataFrame], DataFrame]] = {
 _STATELESS = ("identity", "sample", "projection", "grep")
 
 
+def has(kind: str) -> bool:
+    """Whether it is one of these."""
+    return kind in _MADE or kind.startswith(_BURST)
+
+
 def mode(kind: str) -> str:
     """How a query of a kind tells its results."""
     if kind == "topk":
         return "complete"
-    counts = (kind in MADE and kind not in _STATELESS) or kind.startswith(BURST)
+    counts = has(kind) and kind not in _STATELESS
     return "update" if counts or kind == "stateful" else "append"
 
 
-def burst(rows: DataFrame, kind: str, batch: int, partitions: int) -> DataFrame:
+def worked(rows: DataFrame, kind: str, batch: int, partitions: int) -> DataFrame:
+    """What it does with each row; so many a batch, in so many partitions."""
+    return _burst(rows, kind, batch, partitions) if kind.startswith(_BURST) else _MADE[kind](rows)
+
+
+def _burst(rows: DataFrame, kind: str, batch: int, partitions: int) -> DataFrame:
     """Words counted; in every other stretch of batches some of the input is a multiple, always at the same place.
 
     The generator's partitions hold each third number, and Sluice deals them out as one long line, in the order of the

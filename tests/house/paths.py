@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("SLUICE_CACHE") or pathlib.Path.home() / ".cache" / "sluice")
 LOGS = CACHE / "logs"
 VENV = ROOT / ".venv"
-PYTHONPATH = os.pathsep.join(str(ROOT / root) for root in ("tests", "operator", "policies"))
+PYTHONPATH = os.pathsep.join(str(ROOT / root) for root in ("tests", "operator", "policies", "images/agent"))
 """What a tool of `tests` needs that uses Sluice itself: the demo, the benches."""
 
 

@@ -7,6 +7,7 @@ import pathlib
 import secrets
 import threading
 import time
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ class FakeAgent:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
 
-    def __enter__(self) -> "FakeAgent":
+    def __enter__(self) -> typing.Self:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "token").write_text(self._token)
         (self.folder / "port").write_text(str(self._server.server_address[1]))

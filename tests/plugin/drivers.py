@@ -80,6 +80,10 @@ class Running:
         """The end of its log."""
         return self.log.read_text()[-4000:]
 
+    def jvms(self) -> list[int]:
+        """Driver and executors."""
+        return [pid for pid in _descendants(self.process.pid) if _is_java(pid)]
+
     def until(self, what: Callable[[], object], within_s: float = 180) -> None:
         """Waits until something is true; says what the driver said when it never is."""
         deadline_s = time.monotonic() + within_s
@@ -101,25 +105,15 @@ class Driver(Running):
         wanted["engine"] = "RealTime" if job.sink == "lines" else job.engine
         if job.checkpoint == "":
             wanted["checkpoint"] = str(job.out / "checkpoint")
-        env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
-        env["SLUICE_DRAIN_TIMEOUT_MS"] = "30000"
         jars = ",".join(str(jar) for jar in (*JARS, *extra))
-        env["PYSPARK_SUBMIT_ARGS"] = _submit(
-            job.out / f"{who}.properties", {**_CONF, "spark.jars": jars, **plugin, **job.conf}
-        )
-        env |= job.env
-        if agent_dir is not None:
-            env["SLUICE_AGENT_DIR"] = str(agent_dir)
+        conf = {"spark.jars": jars, **plugin, **job.conf}
+        env = {**environment(job.out / f"{who}.properties", conf, agent_dir), **job.env}
         program = str(pathlib.Path(__file__).with_name("job.py"))
         super().__init__(who, job.out / f"{who}.log", [str(spark.python()), program, json.dumps(wanted)], env)
 
     def jvm(self) -> int:
         """The process id of Spark's driver."""
         return next(pid for pid in _descendants(self.process.pid) if _is_java(pid))
-
-    def jvms(self) -> list[int]:
-        """Driver and executors."""
-        return [pid for pid in _descendants(self.process.pid) if _is_java(pid)]
 
     def end(self, within_s: float = 180) -> str:
         """Waits for the application's end; how it ended, as the user's code saw it."""
@@ -129,6 +123,13 @@ class Driver(Running):
             raise TimeoutError(f"{self.who} still runs after {within_s} s:\n{self.said()}") from None
         ending = self.job.out / f"{self.who}.ending"
         return ending.read_text() if ending.exists() else f"no ending, exit {self.process.returncode}"
+
+
+def environment(file: pathlib.Path, conf: Mapping[str, str], agent_dir: pathlib.Path | None) -> dict[str, str]:
+    """What makes a Python program a driver with these settings, which are written to a file."""
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
+    env |= {"SLUICE_DRAIN_TIMEOUT_MS": "30000", "PYSPARK_SUBMIT_ARGS": _submit(file, {**_CONF, **conf})}
+    return env if agent_dir is None else {**env, "SLUICE_AGENT_DIR": str(agent_dir)}
 
 
 def _submit(file: pathlib.Path, conf: Mapping[str, str]) -> str:
