@@ -125,7 +125,11 @@ def measure(
 
 def node(number: int) -> str:
     """The name of one of the nodes, from 0."""
-    return cluster.Cluster().nodes[number]
+    up = cluster.Cluster().nodes
+    if len(up) < NODES:
+        remedy = f"make down, then PYTHONPATH=tests python3 -m testbed up --nodes {NODES}"
+        raise trouble.Trouble(f"rebalance needs {NODES} nodes, {len(up)} are up: {remedy}")
+    return up[number]
 
 
 def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> Iterator[tuple[str, list[float]]]:

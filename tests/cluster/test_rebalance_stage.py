@@ -1,4 +1,4 @@
-"""How the bench of rebalancing follows its job: phases as they end and what the agent tells then."""
+"""How the bench of rebalancing follows its job: phases as they end, what the agent tells then, the nodes it needs."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from bench.rebalance_stage import Way
 from demo import streamjobs
 from house import trouble
 from sluice_agent import batches, board, heard, metrics, tally
+from testbed import cluster
 
 OURS = {"mode": "Act"}
 WAYS = (Way("stock", 3), Way("lever", 3, rebalance=OURS))
@@ -85,3 +86,14 @@ def test_the_sums_of_a_query_are_what_its_agent_has_measured_of_it():
 def test_a_query_that_the_agent_has_forgotten_has_no_sums():
     with pytest.raises(trouble.Trouble, match="the agent tells nothing of clicks"):
         rebalance_tasks.sums(job(FakeKube("", plugin.batch(name="other"))), "clicks")
+
+
+def test_too_few_nodes_are_told_with_the_remedy_before_anything_is_made(monkeypatch):
+    made = []
+    monkeypatch.setattr(rebalance_stage.target, "connect", lambda: None)
+    monkeypatch.setattr(rebalance_stage.operators, "Operator", lambda *words: made.append(words))
+    monkeypatch.setattr(cluster.Cluster, "nodes", ["node1", "node2", "node3"])
+    with pytest.raises(trouble.Trouble) as said, rebalance_stage.running(1, 1, (), {}):
+        pass
+    remedy = "make down, then PYTHONPATH=tests python3 -m testbed up --nodes 4"
+    assert (str(said.value), made) == (f"rebalance needs 4 nodes, 3 are up: {remedy}", [])
