@@ -8,11 +8,13 @@ from bench import (
     outcome,
     rebalance_day,
     rebalance_kinds,
+    rebalance_lever,
     rebalance_pieces,
     rebalance_runtime,
     rebalance_slow,
     rebalance_stalls,
     rebalance_step,
+    rebalance_table3,
 )
 
 _PARTS = (
@@ -23,6 +25,8 @@ _PARTS = (
     rebalance_step,
     rebalance_runtime,
     rebalance_pieces,
+    rebalance_lever,
+    rebalance_table3,
 )
 
 

@@ -16,6 +16,8 @@ from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from bench import rebalance_workloads
+
 STALL_S = 5
 WAIT_MS = 8
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
@@ -31,6 +33,7 @@ class Phase:
     batches: int
     multiplier: str = "100"  # nothing takes so many times the median
     quantile: str = "0.75"
+    rows: int = 0  # a batch; 0: as many as of every phase
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,12 +87,15 @@ def source(spark: SparkSession, phase: Phase, words: Words) -> DataFrame:
         records = kafka.option("subscribe", f"rebalance-{phase.partitions}").option("startingOffsets", "earliest")
         limited = records.option("maxOffsetsPerTrigger", words.rows).load()
         return limited.select(f.col("value").cast("string").cast("long").alias("value"))
-    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", words.rows)
-    return rows.option("numPartitions", phase.partitions).load()
+    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", phase.rows or words.rows)
+    times = rows.option("advanceMillisPerBatch", rebalance_workloads.INTERVAL_MS)
+    return times.option("numPartitions", phase.partitions).load()
 
 
 def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     """What is done with each row."""
+    if rebalance_workloads.has(phase.kind):
+        return rebalance_workloads.worked(rows, phase.kind, phase.rows or words.rows, phase.partitions)
     if phase.kind == "python":
         return rows.select(burn_in_python(words.steps // 20).alias("found"))
     if phase.kind == "waiting":
@@ -120,7 +126,7 @@ def run(spark: SparkSession, number: int, phase: Phase, words: Words) -> None:
     live.set(MULTIPLIER, phase.multiplier)
     live.set(QUANTILE, phase.quantile)
     print(json.dumps({"begins": number, "name": phase.name}), flush=True)
-    mode = "update" if phase.kind == "stateful" else "append"
+    mode = rebalance_workloads.mode(phase.kind)
     sink = worked(source(spark, phase, words), phase, words).writeStream.format("noop").outputMode(mode)
     folder = f"{words.root}/{phase.kind}-{phase.partitions}"
     query = sink.queryName(phase.name).option("checkpointLocation", folder).start()

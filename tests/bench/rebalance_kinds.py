@@ -4,7 +4,7 @@ import functools
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage
+from bench import ledger, outcome, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
 
 _ROUNDS, _BATCHES = 2, 30
@@ -48,9 +48,9 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 def _measure(kind: str, partitions: int, shares: tuple[int, ...]) -> dict[str, Any]:
     stock, lever = Way("stock", partitions, kind=kind), Way("lever", partitions, rebalance=_LEVER, kind=kind)
-    with rebalance_stage.measuring((stock, lever), _BATCHES, shares, _ROUNDS) as (told, took_s):
-        return {
-            "stock_s": statistics.median(took_s["stock"]),
-            "lever_s": statistics.median(took_s["lever"]),
-            "own_percent": _PERCENT * rebalance_stage.own_share(told["lever"]),
-        }
+    told, took_s = rebalance_stage.measure((stock, lever), _BATCHES, shares, _ROUNDS)
+    return {
+        "stock_s": statistics.median(took_s["stock"]),
+        "lever_s": statistics.median(took_s["lever"]),
+        "own_percent": _PERCENT * rebalance_tasks.own_share(told["lever"]),
+    }

@@ -20,11 +20,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench import ledger, outcome, rebalance_seen, rebalance_stage
+from bench import ledger, outcome, rebalance_seen, rebalance_stage, rebalance_tasks
 from bench.rebalance_seen import Batch, Look
 from bench.rebalance_stage import Way
 from demo import streamjobs
-from sluice.values import names
 
 _TURNS = 2
 _USUAL, _NODE, _SLOWED = 45, 2, 11  # percent of a core, of each; the node that gets less
@@ -167,9 +166,8 @@ def _of_the_half_hour(kept: dict[str, Any]) -> outcome.Outcome:
 def _measure(one: Contender, batches: int | None) -> dict[str, Any]:
     """Until so many batches ended after the slowing; None: for half an hour."""
     phase = one.way.phase(_PATIENT + (batches or 100_000) + 10)
-    usual = {rebalance_stage.node(number): f"{_USUAL}%" for number in range(3)}
     stage = rebalance_stage.running(rebalance_stage.ROWS, rebalance_stage.STEPS, (phase,), one.conf, one.plain)
-    with stage as job, rebalance_stage.slowed(usual):
+    with stage as job, rebalance_stage.slowed([_USUAL] * 3):
         watched = _Watched(job, one)
         with contextlib.closing(rebalance_stage.listen(job, (one.way,))) as told:
             for said in told:
@@ -220,21 +218,19 @@ class _Watched:
 
 
 def _look(job: streamjobs.Job, query: str) -> Look:
-    status, told = job.status(), rebalance_stage.samples(job, query)
+    status, told = job.status(), rebalance_tasks.sums(job, query)
     balanced = next(one for one in status["conditions"] if one["type"] == "Balanced")
-    ours = status["orders"]["drivers"][status["driver"]["pod"]].get("balance", {})
     moved = (one for one in status.get("decisions", ()) if one["kind"] in rebalance_seen.MOVES)
     return Look(
         time.time(),
-        next((int(value) for name, _, value in told if name == "sluice_query_batch_id"), -1),
-        {executor: value for name, executor, value in told if name == "sluice_executor_input_rows_total"},
+        int(told["batch"]),
+        {executor: part["rows"] for executor, part in told["executors"].items()},
         (balanced["reason"], balanced["message"]),
-        ours.get("weights", {}),
+        rebalance_tasks.weights(status),
         tuple((one["at"], one["what"]) for one in moved),
     )
 
 
 def _executor_on(job: streamjobs.Job, node: str) -> str:
     """Spark's number of the executor there; nothing where there is none."""
-    there = (pod for pod in job.running(names.EXECUTOR) if pod["spec"].get("nodeName") == node)
-    return next((pod["metadata"]["labels"]["spark-exec-id"] for pod in there), "")
+    return next((number for number, name in rebalance_tasks.nodes(job).items() if name == node), "")

@@ -6,7 +6,7 @@ All ways take turns in one driver, under the same quotas. The bound is the work 
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage
+from bench import ledger, outcome, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
 
 _SHARES = (45, 45, 11)  # percent of a core, by node
@@ -54,5 +54,5 @@ def _p90(values: list[float]) -> float:
 
 def _round() -> dict[str, Any]:
     """Every way once, in a job of its own."""
-    with rebalance_stage.measuring(_WAYS, _BATCHES, _SHARES) as (told, took_s):
-        return {"took_s": took_s, "cpu_s": rebalance_stage.cpu_s(told[_STOCK])}
+    told, took_s = rebalance_stage.measure(_WAYS, _BATCHES, _SHARES)
+    return {"took_s": took_s, "cpu_s": rebalance_tasks.cpu_s(told[_STOCK])}

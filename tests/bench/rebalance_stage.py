@@ -4,7 +4,6 @@ The job (:mod:`bench.rebalance_job`) does one phase after another. Sluice's hand
 `spec.rebalance`, as a user would, when a phase that is ours begins.
 """
 
-import collections
 import contextlib
 import dataclasses
 import json
@@ -13,8 +12,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from prometheus_client import parser
-
+from bench import rebalance_tasks
 from demo import operators, plain_spark, streamjobs, topics
 from house import paths, trouble
 from sluice.values import names
@@ -24,12 +22,12 @@ _NAMESPACE, _RELEASE = "bench-rebalance", "bench-rebalance-operator"
 NODES = 4
 _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
+_FILES = {PROGRAM.name: PROGRAM, "bench/rebalance_workloads.py": PROGRAM.with_name("rebalance_workloads.py")}
 _SLICE_S = 3600
 ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half of CPU time a batch
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
-Sums = Mapping[str, float]  # what an agent has measured of a query, summed over executors, by name
 _SPREAD = {  # as a user without Sluice would have it
     "maxSkew": 1,
     "topologyKey": "kubernetes.io/hostname",
@@ -55,27 +53,27 @@ class Way:
     speculation: tuple[str, str] = ("100", "0.75")  # Spark's multiplier and quantile
     rebalance: Spec = dataclasses.field(default_factory=lambda: OBSERVED)
     kind: str = "plain"
+    rows: int = 0  # a batch; 0: as many as of every way
 
     def phase(self, batches: int) -> dict[str, Any]:
         """As the program reads it."""
         multiplier, quantile = self.speculation
         return {
             "name": self.name, "kind": self.kind, "partitions": self.partitions, "batches": batches,
-            "multiplier": multiplier, "quantile": quantile,
+            "multiplier": multiplier, "quantile": quantile, "rows": self.rows,
         }  # fmt: skip
 
 
 @contextlib.contextmanager
-def slowed(shares: Mapping[str, str]) -> Iterator[None]:
-    """Nodes with so much of a core each, until the end of the block."""
-    testbed = cluster.Cluster()
+def slowed(shares: Sequence[int]) -> Iterator[None]:
+    """The first nodes with so many percent of a core each, until the end of the block."""
     try:
-        for node, share in shares.items():
-            testbed.slow(node, share)
+        for number, percent in enumerate(shares):
+            slow(number, percent)
         yield
     finally:
-        for node in shares:
-            testbed.slow(node, "full")
+        for number in range(len(shares)):
+            cluster.Cluster().slow(node(number), "full")
 
 
 def slow(number: int, percent: int) -> float:
@@ -107,40 +105,39 @@ def running(
         operator.clear()
 
 
-@contextlib.contextmanager
-def measuring(
+def measure(
     ways: Sequence[Way],
     batches: int,
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
-) -> Iterator[tuple[dict[str, Sums], dict[str, list[float]]]]:
+) -> tuple[dict[str, rebalance_tasks.Sums], dict[str, list[float]]]:
     """The ways in turns, on nodes with so many percent of a core, or all of it: sums, how long warm batches took."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
-    with running(ROWS, STEPS, phases, conf) as job:
-        with slowed({node(number): f"{share}%" for number, share in enumerate(shares)}):
-            told, ran = follow(job, ways, len(phases))
-        yield told, {name: [one for part in parts for one in part[WARM:]] for name, parts in ran.items()}
+    told: dict[str, rebalance_tasks.Sums] = {}
+    warm_s: dict[str, list[float]] = {way.name: [] for way in ways}
+    with running(ROWS, STEPS, phases, conf) as job, slowed(shares):
+        for name, took_s in follow(job, ways, len(phases)):
+            told[name] = rebalance_tasks.sums(job, name)
+            warm_s[name] += took_s[WARM:]
+    return told, warm_s
 
 
 def node(number: int) -> str:
     """The name of one of the nodes, from 0."""
-    return cluster.Cluster().nodes[number]
+    up = cluster.Cluster().nodes
+    if len(up) < NODES:
+        remedy = f"make down, then PYTHONPATH=tests python3 -m testbed up --nodes {NODES}"
+        raise trouble.Trouble(f"rebalance needs {NODES} nodes, {len(up)} are up: {remedy}")
+    return up[number]
 
 
-def follow(
-    job: streamjobs.Job, ways: Sequence[Way], phases: int
-) -> tuple[dict[str, Sums], dict[str, list[list[float]]]]:
-    """By way: what the agent has measured, asked as a phase ends, for it soon forgets; how long each batch took."""
-    told: dict[str, Sums] = {}
-    found: dict[str, list[list[float]]] = {way.name: [] for way in ways}
-    for said in listen(job, ways):
-        if "ended" in said:
-            told[said["name"]] = sums(job, said["name"])
-            found[said["name"]].append(said["took_s"])
-            done = sum(len(parts) for parts in found.values())
-            print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
-    return told, found
+def follow(job: streamjobs.Job, ways: Sequence[Way], phases: int) -> Iterator[tuple[str, list[float]]]:
+    """Each phase as it ends: its way's name, how long each batch took. Then is the time to ask, for agents forget."""
+    ended = (said for said in listen(job, ways) if "ended" in said)
+    for done, said in enumerate(ended, 1):
+        print(f"{done}/{phases} {said['name']}: {_median(said['took_s'][WARM:]):.2f} s", flush=True)
+        yield said["name"], said["took_s"]
 
 
 def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any], None, None]:
@@ -158,39 +155,6 @@ def listen(job: streamjobs.Job, ways: Sequence[Way]) -> Generator[dict[str, Any]
     raise trouble.Trouble(f"the driver's log ended before its last phase: {job.log()[-500:]}")
 
 
-def cpu_s(told: Sums) -> float:
-    """CPU time of a batch's tasks."""
-    return told["sluice_executor_cpu_seconds_total"] / told["sluice_query_batches_total"]
-
-
-def run_s(told: Sums) -> float:
-    """How long a batch's tasks ran, all together, those that were beaten by another attempt among them."""
-    ran_s = told["sluice_executor_run_seconds_total"] + told["sluice_executor_lost_seconds_total"]
-    return ran_s / told["sluice_query_batches_total"]
-
-
-def own_share(told: Sums) -> float:
-    """Which part of its batches' time measuring and cutting took."""
-    return told["sluice_query_measuring_seconds_total"] / told["sluice_query_batch_seconds_sum"]
-
-
-def sums(job: streamjobs.Job, query: str) -> Sums:
-    """Of a query that runs, or has ended in the last minutes."""
-    found: dict[str, float] = collections.defaultdict(float)
-    for name, _, value in samples(job, query):
-        found[name] += value
-    return dict(found)
-
-
-def samples(job: streamjobs.Job, query: str) -> list[tuple[str, str, float]]:
-    """What the driver's agent tells of a query: names, executors where there are any, values."""
-    pod = job.status()["driver"]["pod"]
-    text = job.kube.kubectl("get", "--raw", f"/api/v1/namespaces/{job.namespace}/pods/{pod}:7080/proxy/metrics")
-    told = [sample for family in parser.text_string_to_metric_families(text) for sample in family.samples]
-    mine = (one for one in told if one.labels.get("query") == query)
-    return [(one.name, one.labels.get("executor", ""), one.value) for one in mine]
-
-
 def _median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2] if values else 0.0
 
@@ -199,16 +163,16 @@ def _median(values: Sequence[float]) -> float:
 def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
     """The driver's log, as it grows; for no longer than an hour."""
     driver = job.status()["driver"]["pod"]
-    process = job.kube.begin("-n", job.namespace, "logs", "-f", driver, "-c", names.DRIVER_CONTAINER)
-    clock = threading.Timer(_SLICE_S, process.terminate)
-    clock.start()
-    try:
-        assert process.stdout is not None
-        yield iter(process.stdout)
-    finally:
-        clock.cancel()
-        process.terminate()
-        process.wait()
+    with job.kube.begin("-n", job.namespace, "logs", "-f", driver, "-c", names.DRIVER_CONTAINER) as process:
+        clock = threading.Timer(_SLICE_S, process.terminate)
+        clock.daemon = True  # whoever fails while they listen does not wait for it
+        clock.start()
+        try:
+            assert process.stdout is not None
+            yield iter(process.stdout)
+        finally:
+            clock.cancel()
+            process.terminate()
 
 
 def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> None:
@@ -225,7 +189,8 @@ def _usual(words: Mapping[str, Any], conf: Mapping[str, str], plain: bool) -> di
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
     container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
-    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
+    items = [{"key": file.name, "path": path} for path, file in _FILES.items()]
+    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program", "items": items}}]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
     executors["spec"] |= {"affinity": _elsewhere(node(3)), "topologySpreadConstraints": [_SPREAD] if plain else []}
@@ -251,5 +216,5 @@ def _elsewhere(name: str) -> dict[str, Any]:
 
 
 def _program() -> dict[str, Any]:
-    data = {PROGRAM.name: PROGRAM.read_text()}
+    data = {file.name: file.read_text() for file in _FILES.values()}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "program"}, "data": data}

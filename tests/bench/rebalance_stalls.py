@@ -8,7 +8,7 @@ import functools
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage
+from bench import ledger, outcome, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
 
 _ROUNDS, _BATCHES = 2, 50
@@ -49,5 +49,5 @@ def _p99(values: list[float]) -> float:
 
 
 def _measure(ways: tuple[Way, ...], conf: dict[str, str]) -> dict[str, Any]:
-    with rebalance_stage.measuring(ways, _BATCHES, rounds=_ROUNDS, conf=conf) as (told, took_s):
-        return {name: {"took_s": values, "run_s": rebalance_stage.run_s(told[name])} for name, values in took_s.items()}
+    told, took_s = rebalance_stage.measure(ways, _BATCHES, rounds=_ROUNDS, conf=conf)
+    return {name: {"took_s": values, "run_s": rebalance_tasks.ran_s(told[name])} for name, values in took_s.items()}

@@ -10,7 +10,7 @@ import dataclasses
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_seen, rebalance_stage
+from bench import ledger, outcome, rebalance_seen, rebalance_stage, rebalance_tasks
 from bench.rebalance_seen import Batch
 from bench.rebalance_stage import Way
 
@@ -82,10 +82,9 @@ def _measure() -> dict[str, Any]:
     batches: list[Batch] = []
     at_s: list[float] = []
     phase = _LEVER.phase(_EACH * (1 + len(_STEPS)))
-    full = {rebalance_stage.node(number): f"{_FULL}%" for number in range(3)}
     with (
         rebalance_stage.running(rebalance_stage.ROWS, rebalance_stage.STEPS, (phase,), rebalance_stage.COPIES) as job,
-        rebalance_stage.slowed(full),
+        rebalance_stage.slowed([_FULL] * 3),
     ):
         for said in rebalance_stage.listen(job, (_LEVER,)):
             if "batch" in said:
@@ -93,5 +92,5 @@ def _measure() -> dict[str, Any]:
             if "batch" in said and len(batches) >= _EACH * (1 + len(at_s)) and len(at_s) < len(_STEPS):
                 at_s.append(rebalance_stage.slow(*_STEPS[len(at_s)]))
                 print(f"step {len(at_s)}/{len(_STEPS)} after batch {batches[-1].number}", flush=True)
-        cpu_s = rebalance_stage.cpu_s(rebalance_stage.sums(job, _LEVER.name))
+        cpu_s = rebalance_tasks.cpu_s(rebalance_tasks.sums(job, _LEVER.name))
     return {"batches": [dataclasses.asdict(one) for one in batches], "at_s": at_s, "cpu_s": cpu_s}
