@@ -3,9 +3,22 @@
 A day of moves is simulated. Parts come one after another, each is remembered.
 """
 
-from bench import ledger, outcome, rebalance_day, rebalance_kinds, rebalance_slow, rebalance_stalls
+from bench import (
+    ledger,
+    outcome,
+    rebalance_day,
+    rebalance_kinds,
+    rebalance_placement,
+    rebalance_prometheus,
+    rebalance_slow,
+    rebalance_stalls,
+    rebalance_three,
+)
 
-_PARTS = (rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls)
+_PARTS = (
+    rebalance_day, rebalance_slow, rebalance_kinds, rebalance_stalls,
+    rebalance_placement, rebalance_three, rebalance_prometheus,
+)  # fmt: skip
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
