@@ -10,11 +10,14 @@ from bench import (
     rebalance_kinds,
     rebalance_lever,
     rebalance_pieces,
+    rebalance_placement,
+    rebalance_prometheus,
     rebalance_runtime,
     rebalance_slow,
     rebalance_stalls,
     rebalance_step,
     rebalance_table3,
+    rebalance_three,
 )
 
 _PARTS = (
@@ -27,6 +30,9 @@ _PARTS = (
     rebalance_pieces,
     rebalance_lever,
     rebalance_table3,
+    rebalance_placement,
+    rebalance_three,
+    rebalance_prometheus,
 )
 
 

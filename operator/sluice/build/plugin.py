@@ -7,7 +7,7 @@ if the operator has one then, and lacks it cleanly if not.
 from collections.abc import Mapping
 
 from sluice.build.surroundings import Surroundings
-from sluice.values.streamjob import Body, Spec, StreamJob
+from sluice.values.streamjob import Body, StreamJob
 
 AGENT_FOLDER = "/run/sluice"  # written by the agent, read by the driver
 AGENT_VOLUME = "sluice-agent"
@@ -72,7 +72,7 @@ def properties(job: StreamJob) -> dict[str, str]:
     """Beside the user's own; the template is the agent's, who may write another while the job runs."""
     theirs = job.spec.spark_conf
     return {
-        **(_replay(theirs) if _replays(job.spec) else {}),
+        **(_replay(theirs) if job.spec.replays else {}),
         "spark.jars": _appended(theirs.get("spark.jars", ""), _JAR),
         "spark.kubernetes.executor.podTemplateFile": f"{AGENT_FOLDER}/executor.yaml",
         "spark.plugins": _appended(theirs.get("spark.plugins", ""), _CLASS),
@@ -82,11 +82,6 @@ def properties(job: StreamJob) -> dict[str, str]:
 def _replay(theirs: Mapping[str, str]) -> dict[str, str]:
     ours = {} if _SWITCH in theirs else _OURS
     return {**ours, **{key: value for key, value in _REPLAY.items() if key not in theirs}}
-
-
-def _replays(spec: Spec) -> bool:
-    """Whether late tasks may get a second attempt; Spark refuses to start a Real-Time query that speculates."""
-    return not spec.real_time and spec.rebalance.mode != "Off" and spec.rebalance.timeout
 
 
 def _appended(theirs: str, ours: str) -> str:

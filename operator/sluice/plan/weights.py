@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from sluice.plan import crew
 from sluice.values import names, views
-from sluice.values.streamjob import Body, Spec
+from sluice.values.streamjob import Body
 
 _PLACES = 6  # a thousand executors are told apart
 _THEIRS = "spark.speculation.multiplier"  # who sets it himself, sets it
@@ -19,7 +19,8 @@ def ordered(view: views.JobView, driver: str, told: Body) -> Body:
     rest = {field: value for field, value in told.items() if field != "balance"}
     if spec.mode == "Off":
         return rest
-    balance: dict[str, object] = {"act": spec.mode == "Act", "lever": spec.lever, "timeout": replays(view.job.spec)}
+    replays = view.job.spec.replays and not _is_settled(view.job.spec.spark_conf)
+    balance: dict[str, object] = {"act": spec.mode == "Act", "lever": spec.lever, "timeout": replays}
     if spec.keep_order:
         balance["whole"] = True
     if found := _weights(view, driver, told):
@@ -33,13 +34,6 @@ def in_force(told: Body) -> Mapping[str, float]:
     return found
 
 
-def replays(spec: Spec) -> bool:
-    """Whether late tasks may get a second attempt."""
-    theirs = spec.spark_conf
-    forbidden = theirs.get("spark.speculation") == "false" or _THEIRS in theirs
-    return spec.rebalance.timeout and not spec.real_time and not forbidden
-
-
 def rounded(weights: Mapping[str, float]) -> dict[str, float]:
     """In parts of one, as they are written: who has most takes what rounding leaves."""
     total = sum(weights.values())
@@ -47,6 +41,11 @@ def rounded(weights: Mapping[str, float]) -> dict[str, float]:
     most = max(found, key=lambda name: found[name])
     rest = sum(part for name, part in found.items() if name != most)
     return {**found, most: round(1.0 - rest, _PLACES)}
+
+
+def _is_settled(theirs: Mapping[str, str]) -> bool:
+    """By the user himself, so that nobody else may say when a task is late."""
+    return theirs.get("spark.speculation") == "false" or _THEIRS in theirs
 
 
 def _weights(view: views.JobView, driver: str, told: Body) -> Mapping[str, float]:

@@ -151,6 +151,11 @@ class Spec:
     restart: Restart = Restart()
     suspend: bool = False
 
+    @property
+    def replays(self) -> bool:
+        """Whether late tasks may get a second attempt; Spark refuses to start a Real-Time query that speculates."""
+        return self.rebalance.mode != "Off" and self.rebalance.timeout and not self.real_time
+
 
 @dataclasses.dataclass(frozen=True)
 class StreamJob:
