@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from bench import rebalance_program
 from demo import operators, streamjobs
 from house import trouble
 from sluice.values import names
@@ -49,8 +50,8 @@ class Stage:
         job = streamjobs.Job(self.kube, NAMESPACE, name)
         driver = streamjobs.template(names.DRIVER_CONTAINER)
         (container,) = driver["spec"]["containers"]
-        container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
-        driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program"}}]
+        container["volumeMounts"] = [rebalance_program.MOUNT]
+        driver["spec"]["volumes"] = [rebalance_program.volume(self.program)]
         driver["spec"]["nodeSelector"] = on(self.drivers)
         template = streamjobs.template(names.EXECUTOR_CONTAINER)
         template["spec"]["affinity"] = _among(self.nodes)
@@ -83,8 +84,7 @@ def stage(program: pathlib.Path, **values: Any) -> Iterator[Stage]:
     try:
         operator.install()
         found = Stage(kube, drivers, nodes, program)
-        data = {program.name: program.read_text()}
-        found.apply(_CLAIM, config_map("program", data))
+        found.apply(_CLAIM, rebalance_program.config_map(program))
         yield found
     finally:
         operator.uninstall()

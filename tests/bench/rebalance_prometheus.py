@@ -4,9 +4,11 @@ The operator asks :mod:`bench.rebalance_liar`, which asks the testbed's own. One
 there is a reason to shift input; no lie may give one. Honest at last, the same numbers do.
 """
 
+import contextlib
 import dataclasses
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from bench import ledger, outcome, rebalance_liar, rebalance_place, rebalance_stage
@@ -15,7 +17,7 @@ from house import paths
 from sluice.observe import pages
 from sluice.plan import balancing, weights
 from sluice.values import names
-from testbed import images
+from testbed import cluster, images
 
 _LIAR = paths.ROOT / "tests" / "bench" / "rebalance_liar.py"
 _REAL = "http://prometheus.testbed:9090"
@@ -90,8 +92,17 @@ def _measure() -> dict[str, Any]:
         wishes = ("prometheus.io/scrape=true", f"prometheus.io/port={pages.PORT}")
         _kubectl(job, "annotate", "pod", job.status()["driver"]["pod"], *wishes)
         slow = _quiet(stage)
-        with rebalance_stage.slowed({slow: _SLOW}):
+        with _slowed(slow):
             return {"lies": {lie.name: _lied(job, lie) for lie in _LIES}, "honest": _honest(job, slow)}
+
+
+@contextlib.contextmanager
+def _slowed(node: str) -> Iterator[None]:
+    cluster.Cluster().slow(node, _SLOW)
+    try:
+        yield
+    finally:
+        cluster.Cluster().slow(node, "full")
 
 
 def _quiet(stage: rebalance_place.Stage) -> str:

@@ -12,17 +12,16 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bench import rebalance_tasks
+from bench import rebalance_program, rebalance_tasks
 from demo import operators, plain_spark, streamjobs, topics
-from house import paths, trouble
+from house import trouble
 from sluice.values import names
 from testbed import cluster, target
 
 _NAMESPACE, _RELEASE = "bench-rebalance", "bench-rebalance-operator"
 NODES = 4
 _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
-PROGRAM = paths.ROOT / "tests" / "bench" / "rebalance_job.py"
-_FILES = {PROGRAM.name: PROGRAM, "bench/rebalance_workloads.py": PROGRAM.with_name("rebalance_workloads.py")}
+PROGRAM = rebalance_program.JOB
 _SLICE_S = 3600
 ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half of CPU time a batch
 _MOST_BATCHES = 100  # of a phase
@@ -96,7 +95,7 @@ def running(
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
         _fill_topics(kube, {phase["partitions"] for phase in phases if phase["kind"] == "kafka"}, rows * len(phases))
-        kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(_program()))
+        kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(rebalance_program.config_map(PROGRAM)))
         job.apply(**_usual(words, conf, plain))
         job.wait("condition=Ready")
         yield job
@@ -188,9 +187,8 @@ def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> N
 def _usual(words: Mapping[str, Any], conf: Mapping[str, str], plain: bool) -> dict[str, Any]:
     driver = streamjobs.template(names.DRIVER_CONTAINER)
     (container,) = driver["spec"]["containers"]
-    container["volumeMounts"] = [{"name": "program", "mountPath": "/program"}]
-    items = [{"key": file.name, "path": path} for path, file in _FILES.items()]
-    driver["spec"]["volumes"] = [{"name": "program", "configMap": {"name": "program", "items": items}}]
+    container["volumeMounts"] = [rebalance_program.MOUNT]
+    driver["spec"]["volumes"] = [rebalance_program.volume(PROGRAM)]
     driver["spec"]["nodeSelector"] = _on(node(3))
     executors = streamjobs.template(names.EXECUTOR_CONTAINER)
     executors["spec"] |= {"affinity": _elsewhere(node(3)), "topologySpreadConstraints": [_SPREAD] if plain else []}
@@ -213,8 +211,3 @@ def _elsewhere(name: str) -> dict[str, Any]:
     rule = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [name]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-
-
-def _program() -> dict[str, Any]:
-    data = {file.name: file.read_text() for file in _FILES.values()}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "program"}, "data": data}
