@@ -67,8 +67,7 @@ public final class Agent {
         if (!exists()) {
             throw new IOException("no agent: " + FOLDER + " is not set");
         }
-        final Http.Answer answer =
-                ask(path, Json.write(said).getBytes(StandardCharsets.UTF_8), System.nanoTime() + timeoutMs * 1_000_000L);
+        final Http.Answer answer = ask(path, Json.write(said), System.nanoTime() + timeoutMs * 1_000_000L);
         if (answer.status != 200) {
             throw new IOException("the agent answered " + path + " with status " + answer.status);
         }

@@ -30,13 +30,14 @@ public final class Json {
     }
 
     /**
-     * A document as text.
+     * A document as it is sent.
      *
      * @param document any
      * @return one line
+     * @throws IOException never, for a tree has nothing that cannot be written
      */
-    public static String write(final ObjectNode document) {
-        return document.toString();
+    static byte[] write(final ObjectNode document) throws IOException {
+        return MAPPER.writeValueAsBytes(document);
     }
 
     /**
