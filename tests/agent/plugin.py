@@ -33,7 +33,7 @@ def work(**changes: Any) -> Document:
     return {
         "tasks": 4, "failed": 0, "rows": 100, "inputBytes": 1000, "runMs": 400, "cpuMs": 300, "pythonMs": 50,
         "gcMs": 10, "localBytes": 5, "remoteBytes": 7, "fetchWaitMs": 20, "writtenBytes": 12,
-        "lostMs": 30, "scanRows": 100, "scanMs": 100, "taskMs": [[96, 3], [112, 1]], **changes,
+        "lostMs": 30, "scanRows": 100, "scanMs": 100, "beatenMs": 0, "taskMs": [[96, 3], [112, 1]], **changes,
     }  # fmt: skip
 
 

@@ -65,6 +65,41 @@ def test_an_executor_that_got_no_row_is_asked_again(on, balancer):
     assert shares["3"] * 100 >= 1
 
 
+def beaten(told, number):
+    """A batch cut as told: 600 rows a second each, 60 of the third; twice as long, and a copy beats its task."""
+    rows = {name: round(3000 * share) for name, share in told.items()}
+    took_ms = {"1": 1000 * rows["1"] / 600, "2": 1000 * rows["2"] / 600, "3": 1000 * rows["3"] / 60}
+    beaten_ms = 2 * max(took_ms["1"], took_ms["2"])
+    works = {name: plugin.work(scanRows=rows[name], scanMs=took_ms[name]) for name in took_ms}
+    if late := took_ms["3"] > beaten_ms:
+        works["3"] = plugin.work(scanRows=0, scanMs=0, beatenMs=beaten_ms)
+    cut = {"pieces": 3 if number else 0, "own": ""}
+    return batches.read(plugin.batch(number, rows=3000, executors=works, crew=CREW, cut=cut)), late
+
+
+def test_one_that_is_beaten_by_copies_loses_its_part_until_it_can_carry_it_and_the_others_keep_theirs_alike(
+    on, balancer
+):
+    ordered(on, lever=True)
+    told, late = dict.fromkeys("123", 1 / 3), []
+    for number in range(8):
+        batch, was_late = beaten(told, number)
+        told = balancer.after(batch)["shares"]
+        late.append(was_late)
+        assert told["1"] == pytest.approx(told["2"], abs=0.01)
+    assert late == [True, True, *[False] * 6]
+    assert told["3"] == pytest.approx(60 / 1260, abs=0.01)
+
+
+def test_to_be_beaten_soon_is_no_proof_of_speed(on, balancer):
+    ordered(on, lever=True)
+    before = balancer.after(ended(EVEN))["shares"]
+    works = {name: plugin.work(scanRows=1300, scanMs=650) for name in "12"}
+    works["3"] = plugin.work(scanRows=0, scanMs=0, beatenMs=100)
+    after = balancer.after(batches.read(plugin.batch(rows=3000, executors=works, crew=CREW)))["shares"]
+    assert after == pytest.approx(before, abs=0.02)
+
+
 def test_under_observe_it_is_decided_and_not_told(on, balancer):
     ordered(on, lever=True, timeout=True, act=False)
     assert balancer.after(ended(EVEN)) == {"query": "q-1"}
@@ -94,9 +129,15 @@ def test_shares_are_settled_once_they_hardly_change_any_more(on, balancer):
 
 def test_a_task_counts_as_a_straggler_from_where_the_last_ones_had_their_tail(on, balancer):
     ordered(on, timeout=True)
-    found = balancer.after(ended(EVEN, stretch=[[100, 97], [2500, 3]]))["speculation"]
-    assert 1.0 <= found["multiplier"] < 1.2
+    found = balancer.after(ended(EVEN, stretch=[[100, 80], [200, 17], [2500, 3]]))["speculation"]
+    assert found["multiplier"] == pytest.approx(2, rel=0.05)
     assert 0 < found["quantile"] < 1
+
+
+def test_tasks_as_alike_as_they_were_cut_to_be_do_not_run_twice_for_a_trifle(on, balancer):
+    ordered(on, timeout=True)
+    found = balancer.after(ended(EVEN, stretch=[[90, 30], [100, 40], [115, 27], [2500, 3]]))["speculation"]
+    assert found["multiplier"] == 1.5
 
 
 def test_too_few_tasks_make_no_timeout(on, balancer):

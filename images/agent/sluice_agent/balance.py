@@ -7,7 +7,8 @@ where an executor has less than an equal one, its learned share is cut down by a
 
 import collections
 import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sluice_agent import batches, board, heard, orders
@@ -15,6 +16,7 @@ from sluice_policies import lever, lever_types, timeout
 
 _PER_SLOT = 1
 _LEAST_S = 0.05  # a shorter scan is mostly Spark's own work for a task, and tells nothing of an executor
+_BEATEN = 2.0  # times as long as until the copy was done
 _PERIOD_TASKS = 1000  # whose latencies decide when one counts as a straggler
 _STEADY_BATCHES, _STEADY = 3, 0.05
 _LEVER, _TIMEOUT = lever.Args(), timeout.Args()
@@ -73,14 +75,29 @@ def _cut(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> dict
 
 def _carried(learned: Learned, batch: batches.Batch) -> Shares:
     """Lever's step: what each can carry of the next batch."""
-    scans = [(name, work) for name, work in batch.executors.items() if work.scan_rows and work.scan_s > 0]
-    long_enough = max((work.scan_s for _, work in scans), default=0.0) >= _LEAST_S
-    measured = [lever_types.Measured(name, work.scan_rows, work.scan_s) for name, work in scans if long_enough]
-    rows = max(sum(work.scan_rows for _, work in scans), len(batch.crew))
-    seen = lever_types.Batch(tuple(measured), tuple(sorted(batch.crew)), rows)
+    scans = list(_scans(learned, batch))
+    long_enough = max((one.finish_s for one in scans), default=0.0) >= _LEAST_S
+    rows = max(sum(one.rows for one in scans), len(batch.crew))
+    seen = lever_types.Batch(tuple(scans) if long_enough else (), tuple(sorted(batch.crew)), rows)
     decided = lever.step(learned.capacities, seen, _LEVER)
     learned.capacities = decided.state
     return {name: part / rows for name, part in decided.shares}
+
+
+def _scans(learned: Learned, batch: batches.Batch) -> Iterator[lever_types.Measured]:
+    """What each has read, and in which time.
+
+    Of one that was beaten by a copy it is known what it was given, and that it would have taken longer; without that it
+    would keep the part it cannot carry. How much longer nobody knows: twice, until it has carried a part of its own.
+    """
+    told = learned.shares[-1] if batch.pieces and learned.shares else _weighed({}, batch.crew, {})
+    known = dict(learned.capacities.capacities)
+    for name, work in batch.executors.items():
+        given = round(told.get(name, 0.0) * batch.rows) if work.beaten_s else work.scan_rows
+        finish_s = max(work.scan_s, _BEATEN * work.beaten_s)
+        proves = not work.beaten_s or given < known.get(name, math.inf) * finish_s
+        if given and finish_s > 0 and proves:
+            yield lever_types.Measured(name, given, finish_s)
 
 
 def _weighed(carried: Shares, crew: Mapping[str, int], weights: Shares) -> Shares:

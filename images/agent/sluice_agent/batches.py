@@ -31,6 +31,7 @@ class Work:
     task_s: tuple[tuple[float, int], ...]  # lower edge of a bucket, tasks in it
     scan_rows: int = 0  # of the batch's input
     scan_s: float = 0.0  # from the scan's begin until it had read all of its rows
+    beaten_s: float = 0.0  # so long after it a task of its own was not done, and a copy of it was; 0: none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Batch:
     own_s: float
     executors: Mapping[str, Work]
     crew: Mapping[str, int]  # who could take tasks when it was planned, and how many at once
-    cut: str  # why its input was not cut; empty where it was, or nothing was told
+    pieces: int  # into how many its input was cut; 0: as its source had it
+    cut: str  # why it was not cut; empty where it was, or nothing was told
     stretch: tuple[tuple[float, int], ...]  # how many times its stage's median a task took, and how many tasks did
     pairs: Mapping[str, Mapping[str, float]]  # shuffled bytes, from and to
 
@@ -58,6 +60,7 @@ def read(found: Mapping[str, Any]) -> Batch:
     query = documents.name(found, "query", "batch.")
     state = documents.within(found, "state", "batch.")
     executors = documents.within(found, "executors", "batch.")
+    cut = documents.within(found, "cut", "batch.")
     if len(executors) > MOST_EXECUTORS:
         raise documents.wrong("batch.executors", executors, f"at most {MOST_EXECUTORS}")
     return Batch(
@@ -72,7 +75,8 @@ def read(found: Mapping[str, Any]) -> Batch:
         documents.amount(found, "ownUs", "batch.") / 1e6,
         {_executor(name): _work(documents.within(executors, name, "batch.executors.")) for name in executors},
         _crew(documents.within(found, "crew", "batch.")),
-        documents.sentence(documents.within(found, "cut", "batch."), "own", 200, "batch.cut."),
+        documents.whole(cut, "pieces", where="batch.cut."),
+        documents.sentence(cut, "own", 200, "batch.cut."),
         _stretch(documents.items(found, "stretch", _MOST_BUCKETS, "batch.")),
         _pairs(documents.within(found, "shuffledBytes", "batch.")),
     )
@@ -113,8 +117,8 @@ def _work(found: Mapping[str, Any]) -> Work:
     where = "batch.executors."
     sums = {field: scale * documents.amount(found, field, where) for field, scale in WORK.items()}
     task_s = tuple(_bucket(pair, f"{where}taskMs") for pair in documents.items(found, "taskMs", _MOST_BUCKETS, where))
-    scan_rows = documents.whole(found, "scanRows", where=where)
-    return Work(sums, task_s, scan_rows, documents.amount(found, "scanMs", where) / 1000)
+    scan_s, beaten_s = (documents.amount(found, field, where) / 1000 for field in ("scanMs", "beatenMs"))
+    return Work(sums, task_s, documents.whole(found, "scanRows", where=where), scan_s, beaten_s)
 
 
 def _bucket(pair: Any, where: str) -> tuple[float, int]:

@@ -38,7 +38,7 @@ public final class BatchListener extends SparkListener {
 
     /** A stage of a batch, while it runs. */
     private record Stage(String batch, boolean scans, long submittedMs, List<Shuffles.Read> reads,
-            Map<Integer, Long> launchedMs, List<Long> tookMs) {
+            Map<Integer, Long> launchedMs, List<Long> tookMs, Map<Long, String> first) {
     }
 
     /**
@@ -72,7 +72,8 @@ public final class BatchListener extends SparkListener {
             scans |= SOURCE.equals(one.name()) && measures.of(key).isFirst(one.id());
         }
         final long submittedMs = info.submissionTime().isDefined() ? (Long) info.submissionTime().get() : 0;
-        return new Stage(key, scans, submittedMs, new ArrayList<>(), new HashMap<>(), new ArrayList<>());
+        return new Stage(key, scans, submittedMs, new ArrayList<>(), new HashMap<>(), new ArrayList<>(),
+                new HashMap<>());
     }
 
     /** Of a task that is run a second time the first start counts, else a copy would hide how late its original was. */
@@ -81,6 +82,9 @@ public final class BatchListener extends SparkListener {
         final Stage stage = stages.get(event.stageId());
         if (stage != null) {
             stage.launchedMs().putIfAbsent(event.taskInfo().index(), event.taskInfo().launchTime());
+            if (!event.taskInfo().speculative()) {
+                stage.first().put(event.taskInfo().taskId(), event.taskInfo().executorId());
+            }
         }
     }
 
@@ -94,12 +98,17 @@ public final class BatchListener extends SparkListener {
         final Batch batch = measures.of(stage.batch());
         final Work work = batch.of(event.taskInfo().executorId());
         final TaskMetrics task = event.taskMetrics();
+        final boolean isFirst = stage.first().remove(event.taskInfo().taskId()) != null;
         if (task == null || !event.taskInfo().successful()) {
             work.addFailure(event.taskInfo().duration());
+            if (stage.scans() && isFirst && event.taskInfo().killed()) {
+                work.addBeaten(event.taskInfo().finishTime() - stage.submittedMs());
+            }
         } else {
             work.add(task, event.taskInfo().duration(), pythonMs(event));
             remember(stage, event, task);
-            if (stage.scans() && task.inputMetrics().recordsRead() > 0) {
+            // A copy begins late and reads what another was given: it tells nothing of who runs it.
+            if (stage.scans() && isFirst && task.inputMetrics().recordsRead() > 0) {
                 work.addScan(task.inputMetrics().recordsRead(), event.taskInfo().finishTime() - stage.submittedMs());
             }
         }
@@ -137,11 +146,20 @@ public final class BatchListener extends SparkListener {
             final long beganNs = Own.nowNs();
             final Batch batch = measures.of(stage.batch());
             shuffles.share(event.stageInfo(), stage.reads(), batch);
+            beaten(stage, event.stageInfo(), batch);
             if (stage.tookMs().size() >= FEWEST) {
                 Collections.sort(stage.tookMs());
                 batch.addStretch(stage.tookMs());
             }
             batch.ownNs += Own.nowNs() - beganNs;
+        }
+    }
+
+    /** A first attempt that still runs when its stage is complete: Spark tells of its end later, or never. */
+    private static void beaten(final Stage stage, final StageInfo info, final Batch batch) {
+        if (stage.scans() && info.failureReason().isEmpty() && info.completionTime().isDefined()) {
+            final long tookMs = (Long) info.completionTime().get() - stage.submittedMs();
+            stage.first().values().forEach(executor -> batch.of(executor).addBeaten(tookMs));
         }
     }
 

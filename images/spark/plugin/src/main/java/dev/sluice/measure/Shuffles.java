@@ -68,8 +68,8 @@ final class Shuffles {
     /** The blocks a stage's tasks could read; null where Spark knows none: in Real-Time Mode rows go from task to task. */
     private List<MapStatus> written(final StageInfo stage) {
         final List<MapStatus> all = new ArrayList<>();
-        final MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
         for (final Object parent : scala.jdk.javaapi.CollectionConverters.asJava(stage.parentIds())) {
+            final MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
             final Integer shuffle = shuffleOfStage.get((Integer) parent);
             final scala.Option<ShuffleStatus> status =
                     shuffle == null ? scala.Option.empty() : tracker.shuffleStatuses().get(shuffle);

@@ -21,6 +21,7 @@ final class Work {
     private long lostMs;
     private long scanRows;
     private long scanMs;
+    private long beatenMs;
 
     void add(final TaskMetrics task, final long durationMs, final long inPythonMs) {
         tasks++;
@@ -43,6 +44,11 @@ final class Work {
         scanMs = Math.max(scanMs, sinceMs);
     }
 
+    /** It had not read what it was given so long after the stage began, when another attempt had. */
+    void addBeaten(final long sinceMs) {
+        beatenMs = Math.max(beatenMs, sinceMs);
+    }
+
     /** It failed, or another attempt was faster: what it did is lost. */
     void addFailure(final long durationMs) {
         failed++;
@@ -54,7 +60,7 @@ final class Work {
         node.put("runMs", runMs).put("cpuMs", cpuNs / 1_000_000).put("pythonMs", pythonMs).put("gcMs", gcMs);
         node.put("localBytes", localBytes).put("remoteBytes", remoteBytes).put("fetchWaitMs", fetchWaitMs);
         node.put("writtenBytes", writtenBytes);
-        node.put("lostMs", lostMs).put("scanRows", scanRows).put("scanMs", scanMs);
+        node.put("lostMs", lostMs).put("scanRows", scanRows).put("scanMs", scanMs).put("beatenMs", beatenMs);
         latencies.addTo(node.putArray("taskMs"));
     }
 }
