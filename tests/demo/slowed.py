@@ -18,9 +18,9 @@ from demo import plain_spark, streamjobs
 from sluice.values import names
 from testbed import cluster, images, target
 
-_EXAMPLE, _ROWS_S = "grep", 12_000
+_EXAMPLE, _ROWS_S = "grep", 48_000
 _CORE = "12%"
-_USUAL, _SETTLED = 6, 4  # batches that tell how long one takes
+_SEEN, _SETTLED = 9, 4  # batches to look at, before and after, and those at the end that tell how long one takes
 _AGAIN = 1.5  # times as long as before: as good as before, for there is less CPU now
 _PATIENCE_S = 90.0
 _WIDTH = 20
@@ -37,7 +37,8 @@ class Sums:
 
     def since(self, before: "Sums") -> "Sums":
         """What came on top."""
-        return Sums(self.batches - before.batches, self.took_s - before.took_s, self.rows - before.rows)
+        rows = collections.Counter({name: count - before.rows[name] for name, count in self.rows.items()})
+        return Sums(self.batches - before.batches, self.took_s - before.took_s, rows)
 
     def line(self) -> str:
         """One line of the picture."""
@@ -51,7 +52,7 @@ def show(kube: target.Target, namespace: str, say: Say) -> None:
     """Fast, slow, and fast again."""
     job = _start(kube, namespace, say)
     node, executor = _away_from_driver(job)
-    usual_s = statistics.median(_draw(job, say, lambda took_s: len(took_s) >= _USUAL))
+    usual_s = statistics.median(_draw(job, say, lambda took_s: len(took_s) >= _SEEN)[-_SETTLED:])
     say(f"{node} gets {_CORE} of a core: executor {executor} is on it")
     with _slowed(node):
         took_s = _draw(job, say, lambda found: _is_fast_again(found, usual_s))
@@ -111,8 +112,7 @@ def _draw(job: streamjobs.Job, say: Say, is_done: Callable[[list[float]], bool])
 
 
 def _is_fast_again(took_s: list[float], usual_s: float) -> bool:
-    """After it was slow."""
-    return max(took_s, default=0) > _AGAIN * usual_s and statistics.median(took_s[-_SETTLED:]) <= _AGAIN * usual_s
+    return len(took_s) >= _SEEN and statistics.median(took_s[-_SETTLED:]) <= _AGAIN * usual_s
 
 
 def _sums(job: streamjobs.Job) -> Sums:

@@ -7,6 +7,7 @@ import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.GuardedFileManager;
 import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.measure.BatchListener;
+import dev.sluice.measure.Leftovers;
 import dev.sluice.measure.Measures;
 import dev.sluice.speculate.Speculation;
 import dev.sluice.split.Crew;
@@ -35,7 +36,8 @@ public final class ManagedDriver implements DriverPlugin {
     @Override
     public Map<String, String> init(final SparkContext spark, final PluginContext context) {
         final Agent agent = Agent.ofThisPod();
-        final Split split = new Split(new Crew(spark)::now);
+        final Leftovers leftovers = new Leftovers();
+        final Split split = new Split(new Crew(spark)::now, leftovers::on);
         guard = new Guard(new Gate(agent.exists(), SILENCE_MS), new SparkAdmission(split), this::changed);
         sources = new SourceEnd(() -> executors(spark));
         final Drainer drainer = new Drainer(guard, sources, this::changed);
@@ -52,7 +54,7 @@ public final class ManagedDriver implements DriverPlugin {
         shutdown = new Shutdown(drainer, desertion, conversation::sayNow);
         final Measures measures = new Measures(conversation::batch, conversation::takeCpuNs, split::tell);
         guard.install();
-        spark.addSparkListener(new BatchListener(measures));
+        spark.addSparkListener(new BatchListener(measures, leftovers));
         spark.addSparkListener(new Endings(guard, this::changed));
         shutdown.install();
         conversation.start();

@@ -10,12 +10,14 @@ import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.AccumulableInfo;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.scheduler.TaskInfo;
+import org.apache.spark.scheduler.TaskLocality;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 import org.apache.spark.storage.RDDInfo;
 
@@ -30,6 +32,7 @@ public final class BatchListener extends SparkListener {
     private static final String PYTHON = "time to run Python workers";
 
     private final Measures measures;
+    private final Leftovers leftovers;
     private final Shuffles shuffles = new Shuffles();
     private final Map<Integer, Stage> stages = new HashMap<>();
 
@@ -38,16 +41,18 @@ public final class BatchListener extends SparkListener {
 
     /** A stage of a batch, while it runs. */
     private record Stage(String batch, boolean scans, long submittedMs, List<Shuffles.Read> reads,
-            Map<Integer, Long> launchedMs, List<Long> tookMs, Map<Long, String> first) {
+            Map<Integer, Long> launchedMs, List<Long> tookMs, Map<Long, TaskInfo> running) {
     }
 
     /**
      * A listener; Spark calls it on one thread.
      *
      * @param measures where batches are kept
+     * @param leftovers told which attempts outlive their stage
      */
-    public BatchListener(final Measures measures) {
+    public BatchListener(final Measures measures, final Leftovers leftovers) {
         this.measures = measures;
+        this.leftovers = leftovers;
     }
 
     @Override
@@ -82,37 +87,42 @@ public final class BatchListener extends SparkListener {
         final Stage stage = stages.get(event.stageId());
         if (stage != null) {
             stage.launchedMs().putIfAbsent(event.taskInfo().index(), event.taskInfo().launchTime());
-            if (!event.taskInfo().speculative()) {
-                stage.first().put(event.taskInfo().taskId(), event.taskInfo().executorId());
-            }
+            stage.running().put(event.taskInfo().taskId(), event.taskInfo());
         }
     }
 
     @Override
     public void onTaskEnd(final SparkListenerTaskEnd event) {
+        leftovers.ended(event.taskInfo().taskId());
         final Stage stage = stages.get(event.stageId());
         if (stage == null) {
             return;
         }
+        stage.running().remove(event.taskInfo().taskId());
         final long beganNs = Own.nowNs();
         final Batch batch = measures.of(stage.batch());
         final Work work = batch.of(event.taskInfo().executorId());
         final TaskMetrics task = event.taskMetrics();
-        final boolean isFirst = stage.first().remove(event.taskInfo().taskId()) != null;
+        final boolean isOwn = stage.scans() && isOwn(event.taskInfo());
         if (task == null || !event.taskInfo().successful()) {
             work.addFailure(event.taskInfo().duration());
-            if (stage.scans() && isFirst && event.taskInfo().killed()) {
+            if (isOwn && event.taskInfo().killed()) {
                 work.addBeaten(event.taskInfo().finishTime() - stage.submittedMs());
             }
         } else {
             work.add(task, event.taskInfo().duration(), pythonMs(event));
             remember(stage, event, task);
-            // A copy begins late and reads what another was given: it tells nothing of who runs it.
-            if (stage.scans() && isFirst && task.inputMetrics().recordsRead() > 0) {
+            if (isOwn && task.inputMetrics().recordsRead() > 0) {
                 work.addScan(task.inputMetrics().recordsRead(), event.taskInfo().finishTime() - stage.submittedMs());
             }
         }
         batch.ownNs += Own.nowNs() - beganNs;
+    }
+
+    /** What was given to another begins late, as a copy or after Spark's wait: it tells nothing of who runs it. */
+    private static boolean isOwn(final TaskInfo task) {
+        final Object near = task.taskLocality();
+        return !task.speculative() && (near == TaskLocality.PROCESS_LOCAL() || near == TaskLocality.NO_PREF());
     }
 
     private static void remember(final Stage stage, final SparkListenerTaskEnd event, final TaskMetrics task) {
@@ -146,7 +156,7 @@ public final class BatchListener extends SparkListener {
             final long beganNs = Own.nowNs();
             final Batch batch = measures.of(stage.batch());
             shuffles.share(event.stageInfo(), stage.reads(), batch);
-            beaten(stage, event.stageInfo(), batch);
+            outlived(stage, event.stageInfo(), batch);
             if (stage.tookMs().size() >= FEWEST) {
                 Collections.sort(stage.tookMs());
                 batch.addStretch(stage.tookMs());
@@ -155,12 +165,20 @@ public final class BatchListener extends SparkListener {
         }
     }
 
-    /** A first attempt that still runs when its stage is complete: Spark tells of its end later, or never. */
-    private static void beaten(final Stage stage, final StageInfo info, final Batch batch) {
-        if (stage.scans() && info.failureReason().isEmpty() && info.completionTime().isDefined()) {
-            final long tookMs = (Long) info.completionTime().get() - stage.submittedMs();
-            stage.first().values().forEach(executor -> batch.of(executor).addBeaten(tookMs));
+    /** Of an attempt that still runs when its stage is complete Spark tells the end later, or never. */
+    private void outlived(final Stage stage, final StageInfo info, final Batch batch) {
+        final boolean isDone = info.failureReason().isEmpty() && info.completionTime().isDefined();
+        for (final TaskInfo task : stage.running().values()) {
+            leftovers.left(task.taskId(), task.executorId());
+            if (isDone && stage.scans() && isOwn(task)) {
+                batch.of(task.executorId()).addBeaten((Long) info.completionTime().get() - stage.submittedMs());
+            }
         }
+    }
+
+    @Override
+    public void onExecutorRemoved(final SparkListenerExecutorRemoved event) {
+        leftovers.gone(event.executorId());
     }
 
     @Override

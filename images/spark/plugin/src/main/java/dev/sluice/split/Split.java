@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ public final class Split {
     private static final int MOST_QUERIES = 1_000;
 
     private final Supplier<List<Crew.Member>> there;
+    private final ToIntFunction<String> taken;
     private final Map<String, Shares> told = new ConcurrentHashMap<>();
     private final Map<String, Made> made = new ConcurrentHashMap<>();
     private final AtomicLong ownNs = new AtomicLong();
@@ -38,9 +40,11 @@ public final class Split {
      * A cutter that was told nothing yet.
      *
      * @param there who takes tasks now
+     * @param taken how many slots of an executor are still taken by what no batch waits for any more
      */
-    public Split(final Supplier<List<Crew.Member>> there) {
+    public Split(final Supplier<List<Crew.Member>> there, final ToIntFunction<String> taken) {
         this.there = there;
+        this.taken = taken;
     }
 
     /**
@@ -108,10 +112,22 @@ public final class Split {
             note(query, 0, why);
             return List.of();
         }
-        final Cutter cutter = new Cutter(crew, shares);
+        final Cutter cutter = new Cutter(free(), shares);
         final List<Cut> cuts = rowsOf(own) == null || shares.whole() ? cutter.partitions(sizes) : cutter.rows(sizes);
         note(query, cuts.size(), "");
         return cuts;
+    }
+
+    /** A piece for who is not free would wait, and then go to whoever is, as late as that. */
+    private List<Crew.Member> free() {
+        final List<Crew.Member> free = new ArrayList<>();
+        for (final Crew.Member one : crew) {
+            final int slots = one.slots() - taken.applyAsInt(one.id());
+            if (slots > 0) {
+                free.add(new Crew.Member(one.id(), one.host(), slots));
+            }
+        }
+        return free.isEmpty() ? crew : free;
     }
 
     private static Rows rowsOf(final List<InputPartition> own) {

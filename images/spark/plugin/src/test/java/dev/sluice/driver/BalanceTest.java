@@ -19,7 +19,7 @@ final class BalanceTest {
     private static final String MULTIPLIER = "spark.speculation.multiplier";
 
     private final SparkConf conf = new SparkConf(false).set(MULTIPLIER, "100");
-    private final Balance balance = new Balance(new Split(List::of), new Speculation(conf));
+    private final Balance balance = new Balance(new Split(List::of, executor -> 0), new Speculation(conf));
 
     private void heed(final String said) throws IOException {
         balance.heed(Json.read(("{\"version\": 1" + said + "}").getBytes(StandardCharsets.UTF_8)));

@@ -25,7 +25,7 @@ final class ConversationTest {
     void whatTalkingCostIsToldOnceThoughNobodyListens() {
         final StateReport state = new StateReport("app", guard, drainer);
         final Conversation conversation = new Conversation(new Agent(folder.toFile()), state, orders -> { },
-                new Balance(new Split(List::of), new Speculation(new SparkConf(false))));
+                new Balance(new Split(List::of, executor -> 0), new Speculation(new SparkConf(false))));
         conversation.sayNow();
         assertTrue(conversation.takeCpuNs() > 0);
         assertEquals(0, conversation.takeCpuNs());

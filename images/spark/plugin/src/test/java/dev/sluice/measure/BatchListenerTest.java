@@ -14,6 +14,7 @@ import org.apache.spark.TaskState;
 import org.apache.spark.executor.ExecutorMetrics;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.rdd.DeterministicLevel;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -34,7 +35,8 @@ final class BatchListenerTest {
     private static final int STAGE = 1;
 
     private final Measures measures = new Measures(node -> { }, () -> 0, (query, node) -> 0);
-    private final BatchListener listener = new BatchListener(measures);
+    private final Leftovers leftovers = new Leftovers();
+    private final BatchListener listener = new BatchListener(measures, leftovers);
     private final StageInfo stage = stageInfo();
 
     @Test
@@ -44,7 +46,9 @@ final class BatchListenerTest {
         end(started(0, "1", 0, false), 100);
         end(started(1, "1", 150, true), 240);
         complete(240);
+        assertEquals(1, leftovers.on("2"));
         end(beaten, 250, killed());
+        assertEquals(0, leftovers.on("2"));
 
         assertEquals(100, told("1", "scanRows"));
         assertEquals(100, told("1", "scanMs"));
@@ -68,11 +72,32 @@ final class BatchListenerTest {
         final TaskInfo copy = started(1, "1", 150, true);
         end(started(1, "2", 0, false), 160);
         complete(160);
+        assertEquals(1, leftovers.on("1"));
         end(copy, 170, killed());
 
         assertEquals(0, told("1", "beatenMs"));
         assertEquals(0, told("2", "beatenMs"));
         assertEquals(160, told("2", "scanMs"));
+    }
+
+    @Test
+    void aTaskThatWentElsewhereAfterAWaitTellsNothingOfWhoRanIt() {
+        begin();
+        end(away(1, "1", 0), 900);
+        complete(900);
+
+        assertEquals(0, told("1", "scanRows"));
+        assertEquals(100, told("1", "rows"));
+    }
+
+    @Test
+    void anExecutorThatIsGoneLeavesNothing() {
+        begin();
+        started(1, "2", 0, false);
+        complete(240);
+        listener.onExecutorRemoved(new SparkListenerExecutorRemoved(240, "2", "lost"));
+
+        assertEquals(0, leftovers.on("2"));
     }
 
     private void begin() {
@@ -83,9 +108,18 @@ final class BatchListenerTest {
     }
 
     private TaskInfo started(final int index, final String executor, final long atMs, final boolean copy) {
+        return started(index, executor, atMs, copy, copy ? TaskLocality.ANY() : TaskLocality.PROCESS_LOCAL());
+    }
+
+    private TaskInfo away(final int index, final String executor, final long atMs) {
+        return started(index, executor, atMs, false, TaskLocality.ANY());
+    }
+
+    private TaskInfo started(final int index, final String executor, final long atMs, final boolean copy,
+            final scala.Enumeration.Value near) {
         final long id = 2L * index + (copy ? 1 : 0);
-        final TaskInfo task = new TaskInfo(id, index, copy ? 1 : 0, index, atMs, executor, "host-" + executor,
-                TaskLocality.ANY(), copy);
+        final TaskInfo task =
+                new TaskInfo(id, index, copy ? 1 : 0, index, atMs, executor, "host-" + executor, near, copy);
         listener.onTaskStart(new SparkListenerTaskStart(STAGE, 0, task));
         return task;
     }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.agent.Json;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -23,7 +24,8 @@ final class SplitTest {
 
     private final List<Crew.Member> crew = new ArrayList<>(
             List.of(new Crew.Member("1", "10.0.0.1", 1), new Crew.Member("2", "10.0.0.2", 1)));
-    private final Split split = new Split(() -> crew);
+    private final Map<String, Integer> taken = new HashMap<>();
+    private final Split split = new Split(() -> crew, executor -> taken.getOrDefault(executor, 0));
 
     private static final class Unknown implements InputPartition {
         private static final long serialVersionUID = 1L;
@@ -50,6 +52,23 @@ final class SplitTest {
         assertArrayEquals(new String[] {"executor_10.0.0.1_1"}, cut.get(0).preferredLocations());
         assertEquals(2, told("q").get("cut").get("pieces").intValue());
         assertEquals(1, told("q").get("crew").get("2").intValue());
+    }
+
+    @Test
+    void whoIsNotFreeYetGetsNothingAndIsStillThere() {
+        split.take("q", HALVES);
+        taken.put("1", 1);
+        final List<InputPartition> cut = split.plan("q", RATE, false);
+        assertEquals(1, cut.size());
+        assertArrayEquals(new String[] {"executor_10.0.0.2_2"}, cut.get(0).preferredLocations());
+        assertEquals(1, told("q").get("crew").get("1").intValue());
+    }
+
+    @Test
+    void whereNobodyIsFreeAllGetTheirShares() {
+        split.take("q", HALVES);
+        taken.putAll(Map.of("1", 1, "2", 1));
+        assertEquals(2, split.plan("q", RATE, false).size());
     }
 
     @Test
