@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
@@ -56,6 +57,12 @@ public final class Fence {
      */
     public static void started(final String root, final long epoch) {
         STARTED.merge(root, epoch, Math::max);
+    }
+
+    /** The checkpoints of the queries whose tasks have run in this JVM.
+     * @return a view */
+    public static Set<String> roots() {
+        return STARTED.keySet();
     }
 
     /** Whether the query has not passed its gate: what it would tidy up is another's. */

@@ -1,6 +1,7 @@
 package dev.sluice.entry;
 
 import java.util.Map;
+import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.slf4j.Logger;
@@ -34,6 +35,20 @@ final class ExecutorEntry implements ExecutorPlugin {
     public void onTaskStart() {
         if (hands != null) {
             hands.onTaskStart();
+        }
+    }
+
+    @Override
+    public void onTaskSucceeded() {
+        if (hands != null) {
+            hands.onTaskSucceeded();
+        }
+    }
+
+    @Override
+    public void onTaskFailed(final TaskFailedReason reason) {
+        if (hands != null) {
+            hands.onTaskFailed(reason);
         }
     }
 
