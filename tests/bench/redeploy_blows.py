@@ -3,9 +3,10 @@
 The way back of a blow is taken by the part that strikes (:mod:`bench.redeploy_points`).
 """
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench import redeploy_stage
@@ -18,6 +19,7 @@ KILLED, STOPPED, CUT = "killed", "stopped", "cut off"
 _LASTS_S = 140.0  # longer than a new driver has for its first commit
 _PATIENCE_S = 90.0
 _OPERATOR_CONTAINER = "operator"
+_OF_OPERATOR = ("-n", redeploy_stage.RELEASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,15 +44,31 @@ def at_driver(job: streamjobs.Job, pod: str, way: str) -> Blow:
 
 def at_operator(job: streamjobs.Job) -> Blow:
     """Killed; its pod goes, too, for one that crashes again and again is started ever later."""
-    there = ("-n", redeploy_stage.RELEASE)
-    listed = json.loads(job.kube.kubectl(*there, "get", "pods", "-l", "app.kubernetes.io/name=sluice", "-o", "json"))
-    (pod,) = (one["metadata"]["name"] for one in listed["items"] if "deletionTimestamp" not in one["metadata"])
+    pod = _operator_pod(job)
     container = _container(job.kube, redeploy_stage.RELEASE, pod, _OPERATOR_CONTAINER)
 
     def away() -> None:
-        job.kube.kubectl(*there, "delete", "pod", pod, "--ignore-not-found", "--wait=false")
+        job.kube.kubectl(*_OF_OPERATOR, "delete", "pod", pod, "--ignore-not-found", "--wait=false")
 
     return Blow(container.kill, away, 0.0)
+
+
+@contextlib.contextmanager
+def standing_operator(job: streamjobs.Job) -> Iterator[None]:
+    """While it does nothing, a step that it would end at once lasts."""
+    container = _container(job.kube, redeploy_stage.RELEASE, _operator_pod(job), _OPERATOR_CONTAINER)
+    container.freeze()
+    try:
+        yield
+    finally:
+        container.thaw()
+
+
+def _operator_pod(job: streamjobs.Job) -> str:
+    selector = ("-l", "app.kubernetes.io/name=sluice", "-o", "json")
+    listed = json.loads(job.kube.kubectl(*_OF_OPERATOR, "get", "pods", *selector))
+    (pod,) = (one["metadata"]["name"] for one in listed["items"] if "deletionTimestamp" not in one["metadata"])
+    return str(pod)
 
 
 def _container(kube: target.Target, namespace: str, pod: str, name: str) -> pods.Container:

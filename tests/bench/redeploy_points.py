@@ -156,20 +156,20 @@ class _Scene:
     def _hit(self, watch: redeploy_seen.Watch, point: Point, old: str, new: handoff.Handoff) -> str:
         """Where the handover was when the blow had fallen, or why it did not fall."""
         blow = self._blow(point, old, new.pod)
-
-        def now(status: dict[str, Any]) -> handoff.Handoff:
-            return redeploy_seen.handoff_after(new.attempt - 1, status)
-
-        if watch.until(lambda status: is_reached(point.step, now(status)), _STEP_S) is None:
-            return f"not there within {_STEP_S:.0f} s"
-        if (at := step_of(now(watch.last))) != point.step:
-            return f"already {at!r}"
-        try:
-            blow.strike()
-            at = step_of(now(watch.last))
-            redeploy_seen.rests_within(self._restless, blow.lasts_s)
-        finally:
-            blow.mend()
+        with contextlib.ExitStack() as until_struck:
+            if point.step == WAITS:  # an operator that saw it there would send it on within milliseconds
+                until_struck.enter_context(redeploy_blows.standing_operator(self._job))
+                is_there = functools.partial(redeploy_seen.is_at_gate, self._job, new.pod)
+                plain_spark.until(f"{new.pod} is at its gate", is_there, _STEP_S)
+            elif missed := _missed(watch, point, new):
+                return missed
+            try:
+                blow.strike()
+                until_struck.close()
+                at = WAITS if point.step == WAITS else _step_now(watch, new)
+                redeploy_seen.rests_within(self._restless, blow.lasts_s)
+            finally:
+                blow.mend()
         return at
 
     def _blow(self, point: Point, old: str, new: str) -> redeploy_blows.Blow:
@@ -194,6 +194,22 @@ def _begun(watch: redeploy_seen.Watch, attempt: int) -> handoff.Handoff:
     if seen is None:
         raise trouble.Trouble(f"no handover {_BEGIN_S:.0f} s after the change: {watch.last.get('message', '')}")
     return redeploy_seen.handoff_after(attempt, seen)
+
+
+def _missed(watch: redeploy_seen.Watch, point: Point, new: handoff.Handoff) -> str:
+    """Why a blow cannot fall at its step; nothing when the handover has just come to it."""
+
+    def is_there(status: dict[str, Any]) -> bool:
+        return is_reached(point.step, redeploy_seen.handoff_after(new.attempt - 1, status))
+
+    if watch.until(is_there, _STEP_S) is None:
+        return f"not there within {_STEP_S:.0f} s"
+    at = _step_now(watch, new)
+    return "" if at == point.step else f"already {at!r}"
+
+
+def _step_now(watch: redeploy_seen.Watch, new: handoff.Handoff) -> str:
+    return step_of(redeploy_seen.handoff_after(new.attempt - 1, watch.last))
 
 
 def _who(driver: str, old: str, new: str) -> str:

@@ -95,6 +95,14 @@ def last_attempt(status: Body) -> int:
     return max(driver_state.read(status).attempt, handoff.read(status).attempt)
 
 
+def is_at_gate(job: streamjobs.Job, pod: str) -> bool:
+    """Whether a driver's queries wait at their gate, as its agent says: the operator may not have looked yet."""
+    lease = job.kube.kubectl("-n", job.namespace, "get", f"lease/{names.lease(job.name)}", "-o", "json")
+    words = json.loads(lease)["metadata"].get("annotations", {}).get(f"agent.sluice.dev/{pod}", "{}")
+    phases = [one["phase"] for one in json.loads(words).get("queries", ())]
+    return bool(phases) and set(phases) == {"gate"}
+
+
 def restless(job: streamjobs.Job) -> str:
     """What a job still lacks to be one that runs at rest, by one driver, which holds its Lease; nothing if it is."""
     status = job.status()
