@@ -254,7 +254,6 @@ async def test_a_driver_whose_node_does_not_answer_is_followed_at_once_and_ends_
     async with begin() as at:
         old = await started(at)
         node = at.kube.get("Pod", play.TEAM, old)["spec"]["nodeName"]
-        at.world.full.add(node)
         at.world.silence(node)
         await at.until(lambda: at.status()["driver"]["attempt"] == 2 and at.ready(), within_s=30)
         await at.until(lambda: [query.get("batch") for query in at.status()["queries"]] == [1], within_s=10)

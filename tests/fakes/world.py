@@ -22,6 +22,7 @@ _MOMENT_S = 0.2
 _SWEEP_S = 20.0  # the garbage collector is in no hurry
 _OVER = ("Succeeded", "Failed")
 _NODES = ("node1", "node2", "node3")
+_UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
 
 
 class World:
@@ -60,11 +61,13 @@ class World:
         """A node does not answer any more, and the cluster finds out."""
         self.silent.add(name)
         self._kube.change("Node", "", name, status={"conditions": [{"type": "Ready", "status": "Unknown"}]})
+        self._kube.change("Node", "", name, spec={"taints": [_UNREACHABLE]})
 
     def hear(self, name: str) -> None:
         """It is back."""
         self.silent.discard(name)
         self._kube.change("Node", "", name, status={"conditions": [{"type": "Ready", "status": "True"}]})
+        self._kube.change("Node", "", name, spec={"taints": None})
 
     def evict(self, name: str) -> bool:
         """As the eviction API: whether a pod is asked to end; a budget that has none to spare refuses."""
@@ -159,7 +162,7 @@ class World:
     def _open(self) -> list[str]:
         """Nodes that take one more, as their number of pods goes."""
         there = collections.Counter(pod["spec"].get("nodeName") for pod in self._pods())
-        nodes = [node for node in self._kube.objects("Node") if not node["spec"].get("unschedulable")]
+        nodes = [node for node in self._kube.objects("Node") if not {"unschedulable", "taints"} & node["spec"].keys()]
         room = {node["metadata"]["name"]: int(node["status"]["allocatable"]["pods"]) for node in nodes}
         return [name for name, most in room.items() if there[name] < most]
 

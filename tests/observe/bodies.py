@@ -59,11 +59,12 @@ def gated(job: str, name: str) -> Body:
 
 
 def node(name: str, cpu: str = "4", memory: str = "8Gi", *, ready: bool = True) -> Body:
-    """A machine."""
+    """A machine; one that is not ready has been tainted for it."""
+    lost = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
     return {
         "kind": "Node",
         "metadata": {**meta(name), "namespace": ""},
-        "spec": {},
+        "spec": {} if ready else {"taints": [lost]},
         "status": {
             "allocatable": {"cpu": cpu, "memory": memory, "pods": "110"},
             "conditions": [{"type": "Ready", "status": str(ready)}],

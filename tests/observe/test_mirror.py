@@ -311,6 +311,15 @@ def test_a_lost_node_wakes_the_jobs_on_it_and_is_named_in_their_views():
     assert seen.view(TAPS).lost_nodes == {"node2"}
 
 
+def test_a_node_is_lost_once_the_scheduler_keeps_off_it_too():
+    seen = Seen(bodies.streamjob(), bodies.node("node1"), running(bodies.of_job("clicks", names.DRIVER), "node1"))
+    seen.woken()
+    seen.see(again(bodies.node("node1", ready=False), spec={}))
+    assert (seen.woken(), seen.view().lost_nodes) == ([], set())
+    seen.see(bodies.node("node1", ready=False))
+    assert (seen.woken(), seen.view().lost_nodes) == ([CLICKS], {"node1"})
+
+
 def test_a_cordoned_node_wakes_the_jobs_on_it_and_is_named_in_their_views():
     here, there = bodies.of_job("clicks", names.EXECUTOR), bodies.of_job("taps", names.EXECUTOR)
     seen = Seen(bodies.streamjob("clicks"), bodies.streamjob("taps"), bodies.node("node1"), bodies.node("node2"))

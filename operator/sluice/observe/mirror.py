@@ -253,7 +253,7 @@ class Mirror:
     def _is_lost(self, name: str) -> bool:
         """Where no node may be read, none is known to be lost."""
         node = self._nodes.get(name)
-        return not node.ready if node else bool(self._nodes)
+        return node.lost if node else bool(self._nodes)
 
     def _is_cordoned(self, name: str) -> bool:
         node = self._nodes.get(name)

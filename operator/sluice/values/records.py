@@ -108,6 +108,7 @@ class Lease:
 
 
 CORDON = "node.kubernetes.io/unschedulable"
+_LOST = {"node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -128,6 +129,11 @@ class Node:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     taints: tuple[Taint, ...] = ()  # a cordon is one, too: the API server adds it
     ready: bool = True
+
+    @property
+    def lost(self) -> bool:
+        """Whether nobody reaches it. It is not ready a moment before it is tainted: then pods are still sent there."""
+        return not self.ready and any(taint.key in _LOST for taint in self.taints)
 
     @property
     def cordoned(self) -> bool:
