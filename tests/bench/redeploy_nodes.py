@@ -17,6 +17,8 @@ from testbed import cluster, target
 _WAYS = {"killed": ("kill", "start"), "stands still": ("freeze", "thaw"), "cut off": ("cut", "heal")}
 _PATIENCE_S = 300
 _BACK_S = 60  # so long the returned one is watched
+# A volume of the testbed is a folder of this machine: it would be in reach of a node that is cut off.
+_ON_S3 = {"location": f"s3a://{plain_spark.BUCKET}/{redeploy_stage.NAMESPACE}/relay"}
 _NEEDED = ("kafka", "s3")  # of what runs on the testbed; names are moved away, Prometheus nobody asks here
 
 
@@ -49,8 +51,8 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 def _measure(breaks: str, mends: str) -> dict[str, Any]:
     testbed = cluster.Cluster()
     node, other = _spare(testbed)
-    driver_there = {"template": redeploy_stage.rather(node)}
-    with redeploy_stage.running(redeploy_stage.RELAY, operator_on=other, driver=driver_there) as (job, load):
+    spec = {"driver": {"template": redeploy_stage.rather(node)}, "checkpoint": _ON_S3}
+    with redeploy_stage.running(redeploy_stage.RELAY, operator_on=other, **spec) as (job, load):
         driver = _driver_on(job, node)
         broken_ms = time.time() * 1000
         getattr(testbed, breaks)(node)
