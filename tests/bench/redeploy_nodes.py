@@ -51,7 +51,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 def _measure(breaks: str, mends: str) -> dict[str, Any]:
     testbed = cluster.Cluster()
     node, other = _spare(testbed)
-    spec = {"driver": {"template": redeploy_stage.rather(node)}, "checkpoint": _ON_S3}
+    spec: dict[str, Any] = {"driver": {"template": redeploy_stage.rather(node)}, "checkpoint": _ON_S3}
     with redeploy_stage.running(redeploy_stage.RELAY, operator_on=other, **spec) as (job, load):
         driver = _driver_on(job, node)
         broken_ms = time.time() * 1000
