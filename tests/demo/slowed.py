@@ -20,8 +20,8 @@ from testbed import cluster, images, target
 
 _EXAMPLE, _ROWS_S = "grep", 48_000
 _CORE = "12%"
-_SEEN, _SETTLED = 9, 4  # batches to look at, before and after, and those at the end that tell how long one takes
-_AGAIN = 1.5  # times as long as before: as good as before, for there is less CPU now
+_SEEN, _SETTLED = 7, 4  # batches to look at, before and after, and those at the end that tell how long one takes
+_SMALL = 1 / 6  # half of what each of three would have
 _PATIENCE_S = 90.0
 _WIDTH = 20
 Say = Callable[[str], None]
@@ -40,25 +40,42 @@ class Sums:
         rows = collections.Counter({name: count - before.rows[name] for name, count in self.rows.items()})
         return Sums(self.batches - before.batches, self.took_s - before.took_s, rows)
 
+    @property
+    def batch_s(self) -> float:
+        """How long one took."""
+        return self.took_s / self.batches
+
+    def share(self, name: str) -> float:
+        """Which part of all rows an executor read."""
+        return self.rows[name] / (self.rows.total() or 1)
+
     def line(self) -> str:
         """One line of the picture."""
-        all_rows = self.rows.total() or 1
-        shares = {name: count / all_rows for name, count in sorted(self.rows.items())}
+        shares = {name: self.share(name) for name in sorted(self.rows)}
         bars = (f"{name} {'█' * round(_WIDTH * share):<{_WIDTH}} {share:4.0%}" for name, share in shares.items())
-        return f"a batch takes {self.took_s / self.batches:4.1f} s   {'   '.join(bars)}"
+        return f"a batch takes {self.batch_s:4.1f} s   {'   '.join(bars)}"
 
 
 def show(kube: target.Target, namespace: str, say: Say) -> None:
     """Fast, slow, and fast again."""
     job = _start(kube, namespace, say)
     node, executor = _away_from_driver(job)
-    usual_s = statistics.median(_draw(job, say, lambda took_s: len(took_s) >= _SEEN)[-_SETTLED:])
-    say(f"{node} gets {_CORE} of a core: executor {executor} is on it")
+    before = _draw(job, say, lambda found: len(found) >= _SEEN)
+    say(f"{node} gets {_CORE} of a core: {executor} is on it")
     with _slowed(node):
-        took_s = _draw(job, say, lambda found: _is_fast_again(found, usual_s))
-    now_s, worst_s = statistics.median(took_s[-_SETTLED:]), max(took_s)
-    say(f"== a batch took {usual_s:.1f} s; on the slow node {worst_s:.1f} s; with the input cut to it {now_s:.1f} s")
+        after = _draw(job, say, lambda found: len(found) >= _SEEN and _has_little(executor, found[-_SETTLED:]))
+    worst_s, share = max(one.batch_s for one in after), after[-1].share(executor)
+    say(f"== a batch took {_usual_s(before):.1f} s; on the slow node up to {worst_s:.1f} s; with the input cut so that")
+    say(f"== {executor} has {share:.0%} of it, {_usual_s(after):.1f} s")
     job.delete()
+
+
+def _usual_s(found: list[Sums]) -> float:
+    return statistics.median(one.batch_s for one in found[-_SETTLED:])
+
+
+def _has_little(executor: str, found: list[Sums]) -> bool:
+    return all(one.share(executor) < _SMALL for one in found)
 
 
 def _start(kube: target.Target, namespace: str, say: Say) -> streamjobs.Job:
@@ -78,10 +95,10 @@ def _start(kube: target.Target, namespace: str, say: Say) -> streamjobs.Job:
 
 
 def _away_from_driver(job: streamjobs.Job) -> tuple[str, str]:
-    """A node without the driver, and the executor there by Spark's name for it."""
+    """A node without the driver, and the executor there, as the picture names it."""
     (driver,) = job.pods(names.DRIVER)
     pod = next(pod for pod in job.pods(names.EXECUTOR) if pod["spec"]["nodeName"] != driver["spec"]["nodeName"])
-    return pod["spec"]["nodeName"], pod["metadata"]["labels"]["spark-exec-id"]
+    return pod["spec"]["nodeName"], f"executor {pod['metadata']['labels']['spark-exec-id']}"
 
 
 @contextlib.contextmanager
@@ -94,25 +111,22 @@ def _slowed(node: str) -> Iterator[None]:
         testbed.slow(node, "full")
 
 
-def _draw(job: streamjobs.Job, say: Say, is_done: Callable[[list[float]], bool]) -> list[float]:
-    """A line whenever a batch has ended, until that is all; how long they took."""
-    told, took_s = _sums(job), list[float]()
+def _draw(job: streamjobs.Job, say: Say, is_done: Callable[[list[Sums]], bool]) -> list[Sums]:
+    """A line whenever a batch has ended, until that is all."""
+    told, found = _sums(job), list[Sums]()
 
     def seen() -> bool:
         nonlocal told
         now = _sums(job)
-        if new := now.since(told).batches:
-            say(now.since(told).line())
-            took_s.append(now.since(told).took_s / new)
+        new = now.since(told)
+        if new.batches and new.rows.total():
+            say(new.line())
+            found.append(new)
             told = now
-        return is_done(took_s)
+        return is_done(found)
 
-    plain_spark.until("a batch takes as long as it should", seen, _PATIENCE_S)
-    return took_s
-
-
-def _is_fast_again(took_s: list[float], usual_s: float) -> bool:
-    return len(took_s) >= _SEEN and statistics.median(took_s[-_SETTLED:]) <= _AGAIN * usual_s
+    plain_spark.until("its input is cut to it", seen, _PATIENCE_S)
+    return found
 
 
 def _sums(job: streamjobs.Job) -> Sums:
