@@ -99,6 +99,13 @@ class Inside:
             if other and _key(pod) == key and pod["spec"].get("nodeName") in self.silent:
                 other.phase = "Fenced"
 
+    def stop(self, pod: Body) -> None:
+        """As SIGTERM does: it drains by itself, and tells its last commit."""
+        driver = self._drivers.get(pod["metadata"]["uid"])
+        if driver and driver.phase in ("Running", "Draining", "Quiet") and driver.name not in self.never_quiet:
+            driver.phase = "Stopped"
+            self._say(driver, pod)
+
     def batches(self, job: tuple[str, str], count: int) -> None:
         """So many more are committed, by whoever runs; the numbers are told with the next word."""
         self._committed[job] = self._committed.get(job, -1) + count

@@ -199,6 +199,8 @@ class World:
         if pod["status"]["phase"] in _OVER:
             self._kube.remove("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
         else:
+            if self.inside:
+                self.inside.stop(pod)
             self.end(pod, 143)
         return True
 

@@ -242,6 +242,16 @@ def test_its_first_commit_ends_the_pause_and_the_old_driver_goes():
     assert deleted(verdict) == {OLD.name}
 
 
+@pytest.mark.parametrize("drain", ["none", "draining", "timed-out"])
+def test_of_an_old_driver_that_was_killed_before_it_told_its_last_commit_no_pause_is_told(drain):
+    seen = taking(running(committed=42, batch=42, committed_at_ms=61_800, first_commit_at_ms=61_800))
+    silent = dataclasses.replace(seen.said[OLD.name], drain=drain)
+    verdict = judge(dataclasses.replace(seen, said={**seen.said, OLD.name: silent}))
+    now = verdict.handoff
+    assert (now.phase, now.from_batch, now.to_batch, now.pause_ms) == (handoff.PROVING, None, 42, None)
+    assert "pause" not in verdict.decisions[-1].what
+
+
 @pytest.mark.parametrize(("since_s", "goes"), [(5, set()), (11, {OLD.name})])
 def test_the_old_driver_leaves_the_new_ones_first_batch_alone_but_waits_for_none_that_takes_long(since_s, goes):
     assert deleted(judge(taking(running(committed=-1, in_flight=42), since_s))) == goes

@@ -100,7 +100,7 @@ def starting(said=None, since_s=20.0, executor=None, **pod):
     current["driver"] = {**current["driver"], "pod": NEW_NAME, "uid": "uid-2", "since": since}
     pods = (new(**{"ready_s": made.NOW_S - since_s + 5, **pod}), its_executor(**(executor or {})))
     now = begun(handoff.REPLACING, since_s)
-    heard = {OLD.name: RUNS} | ({NEW_NAME: said} if said else {})
+    heard = {OLD.name: dataclasses.replace(RUNS, drain="stopped")} | ({NEW_NAME: said} if said else {})
     return recreated(view(*pods, now=now, said=heard, told={NEW_NAME: OPEN}, current=current))
 
 

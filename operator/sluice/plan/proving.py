@@ -14,6 +14,7 @@ LOOK_S = 5.0  # between two looks while something is under way, should nothing w
 _LEFT_ALONE_S = 10.0  # the old one's end takes CPU that the first batch needs
 _BEGIN_S = 120.0  # to its first commit, if it has anything to do
 _LONGEST_S = 3600.0  # a stream with few batches has proved itself by then
+_TOLD_ITS_LAST = ("quiet", "stopped")  # of a drain
 
 
 def watch(
@@ -114,10 +115,12 @@ def has_work(said: reports.Report | None) -> bool:
 
 def _measured(now: Handoff, old: reports.Report | None, first: list[reports.Query]) -> Handoff:
     """With the longest pause of any query, from the old driver's last commit to the new one's first."""
-    ended = {one.id: one for one in old.queries if one.committed_at_ms} if old else {}
+    # One that was killed has told of its last commit long before it, or not at all.
+    told = old.queries if old and old.drain in _TOLD_ITS_LAST else ()
+    ended = {one.id: one for one in told if one.committed_at_ms}
     both = [(ended[one.id], one) for one in first if one.id in ended]
     if not both:
-        return now
+        return dataclasses.replace(now, to_batch=max((one.committed for one in first), default=None))
     last, new = max(both, key=lambda pair: pair[1].first_commit_at_ms - pair[0].committed_at_ms)
     pause_ms = max(0, new.first_commit_at_ms - last.committed_at_ms)
     return dataclasses.replace(now, from_batch=last.committed, to_batch=last.committed + 1, pause_ms=pause_ms)
