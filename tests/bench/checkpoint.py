@@ -1,7 +1,7 @@
 """``make bench NAME=checkpoint``: gate, drain, fence and measuring, inside real Spark drivers on this machine.
 
-On Spark's local mode, with the tests' own jobs (:mod:`plugin.job`), a broker and an S3 on loopback. Parts come one
-after another, each measurement is remembered; after an hour it stops and says so, and the same command goes on.
+On Spark's local mode, with the tests' own jobs (:mod:`plugin.job`), a broker and an S3 on loopback. After an hour it
+stops and says so, and the same command goes on.
 """
 
 from bench import (
@@ -15,13 +15,9 @@ from bench import (
     checkpoint_queries,
     checkpoint_refusals,
     checkpoint_versions,
-    ledger,
-    outcome,
 )
-from house import stages, testing, trouble
-from plugin import broker
 
-_PARTS = (
+PARTS = (
     checkpoint_versions,
     checkpoint_cost,
     checkpoint_agent,
@@ -33,13 +29,3 @@ _PARTS = (
     checkpoint_refusals,
     checkpoint_drains,
 )
-
-
-def run(book: ledger.Ledger) -> outcome.Outcome:
-    """Every part, on a jar built from this tree."""
-    stages.run(
-        "JVM tools", [*testing.jvm_stages(), stages.Stage("Kafka", broker.make, ("packages",), kept=broker.made)]
-    )
-    if testing.build_plugin():
-        raise trouble.Trouble("the plugin does not build")
-    return outcome.total([part.run(book) for part in _PARTS])

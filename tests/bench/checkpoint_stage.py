@@ -1,10 +1,12 @@
 """What the parts of ``make bench NAME=checkpoint`` have in common: a folder, a store, a broker, waiting for a batch.
 
-A part measures under names of its own in the ledger; none begins a measurement when an hour is over.
+A part measures under names of its own in the ledger, on a jar built from this tree; none begins a measurement when an
+hour is over.
 """
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import os
 import pathlib
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bench import ledger
-from house import trouble
+from house import stages, testing, trouble
 from plugin import agent, broker, drivers, s3
 
 _SLICE_S = 3000.0
@@ -64,12 +66,22 @@ def once(book: ledger.Ledger, name: str, measure: Callable[[], object]) -> dict[
     def in_time() -> object:
         if time.monotonic() - _BEGAN_S > _SLICE_S:
             raise trouble.Trouble(f"this hour is full before {name!r}")
+        _build()
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
         found = measure()
         print(f"{time.strftime('%H:%M:%S')} {name}: {found}", flush=True)
         return found
 
     return dict(book.once(name, in_time))
+
+
+@functools.cache
+def _build() -> None:
+    stages.run(
+        "JVM tools", [*testing.jvm_stages(), stages.Stage("Kafka", broker.make, ("packages",), kept=broker.made)]
+    )
+    if testing.build_plugin():
+        raise trouble.Trouble("the plugin does not build")
 
 
 def on_disk(folder: pathlib.Path) -> dict[str, str]:

@@ -1,11 +1,9 @@
 """``make bench NAME=rebalance``: what cutting, watching, shifting and moving bring, on the cluster.
 
-A day of moves is simulated. Parts come one after another, each is remembered.
+A day of moves is simulated.
 """
 
 from bench import (
-    ledger,
-    outcome,
     rebalance_day,
     rebalance_kinds,
     rebalance_lever,
@@ -20,7 +18,7 @@ from bench import (
     rebalance_three,
 )
 
-_PARTS = (
+PARTS = (
     rebalance_day,
     rebalance_slow,
     rebalance_kinds,
@@ -34,8 +32,3 @@ _PARTS = (
     rebalance_three,
     rebalance_prometheus,
 )
-
-
-def run(book: ledger.Ledger) -> outcome.Outcome:
-    """All parts."""
-    return outcome.total([part.run(book) for part in _PARTS])

@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 
 _TRIES = 128  # of keys, until one is of the partition that is wanted
 _RECORDS_OF_A_PARTITION = 10**9  # at most, of a topic
+_COME_S = 300.0  # executors, of which each has a node to start on
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,14 +61,22 @@ def load(longs: int) -> Column:
     return f.transform(f.sequence(number, number + longs - 1), lambda at: f.xxhash64(number, at))
 
 
+def await_executors(spark: SparkSession, wanted: int) -> None:
+    """Whoever is missing in the first batch gets no state."""
+    scala = spark.sparkContext._jsc.sc()  # noqa: SLF001
+    end_s = time.monotonic() + _COME_S
+    while (there := scala.getExecutorMemoryStatus().size() - 1) < wanted:
+        if time.monotonic() > end_s:
+            raise RuntimeError(f"after {_COME_S:.0f} s there are {there} executors of {wanted}")
+        time.sleep(0.5)
+
+
 def main() -> None:
     """One query, without an end."""
     words = Words(**json.loads(sys.argv[1]))
     spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    scala = spark.sparkContext._jsc.sc()  # noqa: SLF001  # whoever is missing in the first batch gets no state
-    while scala.getExecutorMemoryStatus().size() - 1 < words.executors:
-        time.sleep(0.5)
+    await_executors(spark, words.executors)
     kafka = spark.readStream.format("kafka").option("kafka.bootstrap.servers", "kafka.testbed:9092")
     records = kafka.option("subscribe", words.topic).option("startingOffsets", "earliest")
     rows = sent(records.option("maxOffsetsPerTrigger", words.rows).load(), words)

@@ -1,11 +1,6 @@
-"""``make bench NAME=redeploy``: what a change costs a job that runs under load, on the cluster.
-
-Parts come one after another, each is remembered.
-"""
+"""``make bench NAME=redeploy``: what a change costs a job that runs under load, on the cluster."""
 
 from bench import (
-    ledger,
-    outcome,
     redeploy_drains,
     redeploy_nodes,
     redeploy_pause,
@@ -15,7 +10,7 @@ from bench import (
     redeploy_rolling,
 )
 
-_PARTS = (
+PARTS = (
     redeploy_pause,
     redeploy_rolling,
     redeploy_drains,
@@ -24,8 +19,3 @@ _PARTS = (
     redeploy_nodes,
     redeploy_refusals,
 )
-
-
-def run(book: ledger.Ledger) -> outcome.Outcome:
-    """All parts."""
-    return outcome.total([part.run(book) for part in _PARTS])

@@ -1,4 +1,4 @@
-"""Files an outcome in RESULTS.md: one section per bench, with its command, the day and the machine."""
+"""Files an outcome in RESULTS.md: one section per bench or part of one, with its command, the day and the machine."""
 
 import datetime
 import os
@@ -10,11 +10,11 @@ from bench import outcome
 
 FILE = pathlib.Path(__file__).with_name("RESULTS.md")
 _SECTION = re.compile(r"^## make bench NAME=(\S+)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-_TITLE = "# Results\nEach section is the last run of one bench; its command is its heading.\n"
+_TITLE = "# Results\nEach section is the last run of one bench, or of one part of it; its command is its heading.\n"
 
 
 def write(name: str, found: outcome.Outcome, file: pathlib.Path = FILE) -> None:
-    """Replaces the bench's section, keeps all others."""
+    """Replaces its section, keeps all others."""
     text = file.read_text() if file.exists() else _TITLE
     sections = {match[1]: match[0] for match in _SECTION.finditer(text)}
     sections[name] = section(name, found)
@@ -22,7 +22,7 @@ def write(name: str, found: outcome.Outcome, file: pathlib.Path = FILE) -> None:
 
 
 def section(name: str, found: outcome.Outcome) -> str:
-    """The section of a bench."""
+    """One section."""
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     lines = [f"## make bench NAME={name}", f"{day}, {machine()}.", ""]
     for table in found.tables:
