@@ -12,7 +12,7 @@ from typing import Any
 
 from bench import ledger, outcome, redeploy_kinds, redeploy_stage
 from demo import flow, plain_spark, streamjobs
-from sluice.values import names
+from sluice.values import handoff, names
 
 _ROUNDS, _CONTROLS, _ROUNDS_OF_A_KIND = 10, 3, 3
 _PATIENCE_S = 600
@@ -123,13 +123,13 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
 
     def is_done() -> bool:
         status = job.status()
-        taking = status.get("handoff", {}).get("phase") == "Taking"
-        return status["revision"] != before and not taking and len(job.pods(names.DRIVER)) == 1
+        begins = status.get("handoff", {}).get("phase") in (handoff.TAKING, handoff.REPLACING)
+        return status["revision"] != before and not begins and len(job.pods(names.DRIVER)) == 1
 
     plain_spark.until(f"redeploy {number}", is_done, _PATIENCE_S)
     job.wait("condition=Ready")
-    handoff = job.status().get("handoff", {})
-    return handoff.get("pauseMs") if handoff.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
+    told = job.status().get("handoff", {})
+    return told.get("pauseMs") if told.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
 
 
 def _goes_on(load: flow.Load) -> None:
