@@ -2,6 +2,7 @@
 
 from bench import (
     redeploy_drains,
+    redeploy_loaded,
     redeploy_nodes,
     redeploy_pause,
     redeploy_points,
@@ -12,6 +13,7 @@ from bench import (
 
 PARTS = (
     redeploy_pause,
+    redeploy_loaded,
     redeploy_rolling,
     redeploy_drains,
     redeploy_rollback,

@@ -16,6 +16,7 @@ from pyspark.sql.streaming import DataStreamWriter
 
 FILLING = 1_000
 SLOW_S = 3
+STEPS = 80_000  # of arithmetic a number, some 2.5 ms of CPU time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +49,13 @@ def many_keys(numbers: DataFrame, keys: int) -> DataFrame:
     return counts.where(f.col("last") >= FILLING).select(f.concat_ws(" ", "key", "many"))
 
 
+def worked_for(numbers: DataFrame) -> DataFrame:
+    """The same numbers, each of which has cost CPU time."""
+    steps = f.sequence(f.lit(1), f.lit(STEPS))
+    found = f.aggregate(steps, f.col("n"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
+    return numbers.where(found >= 0)  # all of them, but who is to know
+
+
 def copies(words: Words) -> Callable[[DataFrame, int], None]:
     """What copies a batch, as a user's function; the third one may fail, or each take long."""
     calls = itertools.count(1)
@@ -78,8 +86,10 @@ def start(numbers: DataFrame, words: Words) -> None:
             written(numbers.where(f.col("n") % 2 == rest), words).queryName(f"two{rest}").start()
     elif kind == "foreach-batch":
         numbers.writeStream.foreachBatch(copies(words)).queryName(kind).start()
+    elif kind == "working":
+        written(worked_for(numbers), words).queryName(kind).start()
     else:
-        raise ValueError(f"kind is {kind!r}; allowed are aggregation, million, files, two, foreach-batch")
+        raise ValueError(f"kind is {kind!r}; allowed are aggregation, million, files, two, foreach-batch, working")
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ a batch as it usually is. What arrives at the sink says how long a consumer sees
 import functools
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench import ledger, outcome, redeploy_kinds, redeploy_stage
@@ -37,15 +37,16 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     }
     exact = [found for name, found in relay.items() if name != "killed and made anew, plain Spark"] + [*kinds.values()]
     bars = (
-        outcome.Bar("handover-pause-beyond-a-batch-median-s", _beyond_s(relay["handover"]), 0.6),
-        outcome.Bar("handover-pause-beyond-a-batch-median-with-1M-keys-s", _beyond_s(state), 1.5),
+        outcome.Bar("handover-pause-beyond-a-batch-median-s", beyond_s(relay["handover"]), 0.6),
+        outcome.Bar("handover-pause-beyond-a-batch-median-with-1M-keys-s", beyond_s(state), 1.5),
         outcome.Bar("handover-records-lost", sum(found["lost"] for found in exact), 0),
         outcome.Bar("handover-records-repeated", sum(found["repeated"] for found in exact), 0),
     )
     return outcome.Outcome((_relay_table(relay), _kinds_table(kinds)), bars)
 
 
-def _beyond_s(found: dict[str, Any]) -> float:
+def beyond_s(found: Mapping[str, Any]) -> float:
+    """The median pause, less a batch."""
     return float(statistics.median(found["pause_ms"]) - found["batch_ms"]) / 1000
 
 
@@ -85,7 +86,7 @@ def _usual_batch(found: dict[str, Any]) -> tuple[str]:
 
 def _of_relay(rounds: int, spec: dict[str, Any]) -> dict[str, Any]:
     with redeploy_stage.running(redeploy_stage.RELAY, **spec) as (job, load):
-        found = _redeployed(job, load, rounds)
+        found = redeployed(job, load, rounds)
         spans_ms = found.pop("spans_ms")
         arrived = flow.arrived(job.kube, load, redeploy_stage.SINK)
         return {
@@ -97,19 +98,19 @@ def _of_relay(rounds: int, spec: dict[str, Any]) -> dict[str, Any]:
 
 def _of_kind(kind: redeploy_stage.Kind, rounds: int) -> dict[str, Any]:
     with redeploy_stage.running(kind) as (job, load):
-        return {**_redeployed(job, load, rounds), **redeploy_kinds.judge(job, load)}
+        return {**redeployed(job, load, rounds), **redeploy_kinds.judge(job, load)}
 
 
-def _redeployed(job: streamjobs.Job, load: flow.Load, rounds: int) -> dict[str, Any]:
+def redeployed(job: streamjobs.Job, load: flow.Load, rounds: int) -> dict[str, Any]:
     """Changed again and again; when, with which pauses, and how long a batch is otherwise."""
     spans_ms, pauses_ms, batches_ms = [], [], []
     for number in range(rounds):
-        _goes_on(load)
+        goes_on(load)
         began_ms = time.time() * 1000
         batches_ms += redeploy_stage.batches_ms(job)
         pause_ms = _redeploy(job, number)
         pauses_ms += [] if pause_ms is None else [pause_ms]
-        _goes_on(load)
+        goes_on(load)
         spans_ms.append((began_ms, time.time() * 1000))
         print(f"{job.name} {number}: {pause_ms} ms between commits", flush=True)
     usual_ms = statistics.median(batches_ms) if batches_ms else None
@@ -132,7 +133,7 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
     return told.get("pauseMs") if told.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
 
 
-def _goes_on(load: flow.Load) -> None:
+def goes_on(load: flow.Load) -> None:
     """Until some more has been sent."""
     enough = load.sent + _BETWEEN // 2
     plain_spark.until("more numbers", lambda: load.sent >= enough, _PATIENCE_S)

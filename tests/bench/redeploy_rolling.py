@@ -1,7 +1,8 @@
 """Executors are replaced one by one under load: how much still comes through meanwhile."""
 
-import json
+import functools
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from bench import ledger, outcome, redeploy_stage
@@ -11,11 +12,12 @@ from sluice.values import names
 _EXECUTORS = 4
 _WINDOW_S = 10
 _PATIENCE_S = 900
+_TEMPLATE = streamjobs.template(names.EXECUTOR_CONTAINER)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """One roll of all executors, remembered."""
-    found = book.once("rolling", _measure)
+    found = book.once("rolling", functools.partial(measure, redeploy_stage.RELAY, _EXECUTORS))
     shares = sorted(found["shares"])
     rows = (
         (
@@ -41,15 +43,14 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     return outcome.Outcome((outcome.Table(title, header, rows),), bars)
 
 
-def _measure() -> dict[str, Any]:
-    executors = {"count": _EXECUTORS, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
-    with redeploy_stage.running(redeploy_stage.RELAY, executors=executors) as (job, load):
+def measure(kind: redeploy_stage.Kind, count: int, template: Mapping[str, Any] = _TEMPLATE) -> dict[str, Any]:
+    """One roll of so many executors, made of this template."""
+    with redeploy_stage.running(kind, executors={"count": count, "template": template}) as (job, load):
         drivers = job.uids(names.DRIVER)
-        blue = json.loads(json.dumps(executors["template"]))
-        blue["metadata"] = {"labels": {"colour": "blue"}}
+        blue = {**template, "metadata": {"labels": {"colour": "blue"}}}
         began_s = time.time()
         job.change(executors={"template": blue})
-        plain_spark.until("all are blue", lambda: _are_blue(job), _PATIENCE_S)
+        plain_spark.until("all are blue", lambda: _are_blue(job, count), _PATIENCE_S)
         ended_s = time.time()
         failed = len(job.uids(names.DRIVER) ^ drivers) + sum(
             one["phase"] != "running" for one in job.status()["queries"]
@@ -63,9 +64,9 @@ def _measure() -> dict[str, Any]:
         }
 
 
-def _are_blue(job: streamjobs.Job) -> bool:
+def _are_blue(job: streamjobs.Job, count: int) -> bool:
     pods = job.running(names.EXECUTOR)
-    return len(pods) == _EXECUTORS and all(pod["metadata"]["labels"].get("colour") == "blue" for pod in pods)
+    return len(pods) == count and all(pod["metadata"]["labels"].get("colour") == "blue" for pod in pods)
 
 
 def _shares(arrived: flow.Arrived, began_s: float, ended_s: float) -> list[float]:
