@@ -16,7 +16,7 @@ from pyspark.sql.streaming import DataStreamWriter
 
 FILLING = 1_000
 SLOW_S = 3
-STEPS = 80_000  # of arithmetic a number, some 2.5 ms of CPU time
+STEPS = 150_000  # of arithmetic a number, some 2.5 ms of CPU time
 
 
 @dataclasses.dataclass(frozen=True)
