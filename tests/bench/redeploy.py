@@ -13,8 +13,8 @@ from bench import (
 
 PARTS = (
     redeploy_pause,
-    redeploy_loaded,
     redeploy_rolling,
+    redeploy_loaded,
     redeploy_drains,
     redeploy_rollback,
     redeploy_points,
