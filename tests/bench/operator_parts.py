@@ -1,12 +1,11 @@
 """``make bench NAME=operator``: the operator under load, on the real API server with fake nodes.
 
-The operator is a process on one CPU (``python -m sluice``); everything else shares the machine with it. Parts come
-one after another, each is remembered, none takes an hour. What another operator takes for the same is told where it
-was measured: Kubeflow's 2.5.2 made 12 driver pods a minute on this machine at 8.2 s of CPU each.
+The operator is a process on one CPU (``python -m sluice``); everything else shares the machine with it. No part takes
+an hour. What another operator takes for the same is told where it was measured: Kubeflow's 2.5.2 made 12 driver pods a
+minute on this machine at 8.2 s of CPU each.
 """
 
 from bench import (
-    ledger,
     operator_burst,
     operator_down,
     operator_examples,
@@ -16,10 +15,9 @@ from bench import (
     operator_placed,
     operator_standing,
     operator_takeover,
-    outcome,
 )
 
-_PARTS = (
+PARTS = (
     operator_burst,
     operator_latency,
     operator_placed,
@@ -30,8 +28,3 @@ _PARTS = (
     operator_fuzz,
     operator_standing,
 )
-
-
-def run(book: ledger.Ledger) -> outcome.Outcome:
-    """All parts."""
-    return outcome.total([part.run(book) for part in _PARTS])

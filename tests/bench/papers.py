@@ -5,11 +5,6 @@ decides: the simulators of :mod:`sluice_policies.simulate` ask the real policies
 reported with the reason; no simulator is tuned until it shows the paper's number.
 """
 
-from bench import ledger, outcome, papers_hone, papers_lever, papers_placement, papers_steps, papers_tail
+from bench import papers_hone, papers_lever, papers_placement, papers_steps, papers_tail
 
 PARTS = (papers_steps, papers_lever, papers_hone, papers_tail, papers_placement)
-
-
-def run(book: ledger.Ledger) -> outcome.Outcome:
-    """All parts."""
-    return outcome.total([part.run(book) for part in PARTS])
