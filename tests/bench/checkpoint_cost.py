@@ -52,7 +52,7 @@ def _measure() -> dict[str, float]:
             turns["with"].append(_turn(on))
             turns["without"].append(_turn(off))
         counted = {number for turn in turns["with"] for number in turn}
-        measured = [batch for batch in fake.batches if batch["batch"] in counted]
+        measured = [batch for batch in fake.batches if batch["batch"] in counted and batch["rows"]]
     medians = {name: statistics.median(ms for turn in spans for ms in turn.values()) for name, spans in turns.items()}
     plain = [statistics.median(turn.values()) for turn in turns["without"]]
     return {

@@ -6,7 +6,6 @@ hour is over.
 
 import contextlib
 import dataclasses
-import functools
 import hashlib
 import os
 import pathlib
@@ -16,12 +15,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bench import ledger
-from house import stages, testing, trouble
+from bench import jar, ledger
+from house import stages, trouble
 from plugin import agent, broker, drivers, s3
 
 _SLICE_S = 3000.0
 _BEGAN_S = time.monotonic()
+_KAFKA = stages.Stage("Kafka", broker.make, ("packages",), kept=broker.made)
 ALL_KEPT = {"spark.sql.streaming.minBatchesToRetain": "2000"}  # where the times of their files are the measurement
 _STATE = "spark.sql.streaming.stateStore"
 ROCKSDB = {f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"}
@@ -66,22 +66,13 @@ def once(book: ledger.Ledger, name: str, measure: Callable[[], object]) -> dict[
     def in_time() -> object:
         if time.monotonic() - _BEGAN_S > _SLICE_S:
             raise trouble.Trouble(f"this hour is full before {name!r}")
-        _build()
+        jar.build(_KAFKA)
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
         found = measure()
         print(f"{time.strftime('%H:%M:%S')} {name}: {found}", flush=True)
         return found
 
     return dict(book.once(name, in_time))
-
-
-@functools.cache
-def _build() -> None:
-    stages.run(
-        "JVM tools", [*testing.jvm_stages(), stages.Stage("Kafka", broker.make, ("packages",), kept=broker.made)]
-    )
-    if testing.build_plugin():
-        raise trouble.Trouble("the plugin does not build")
 
 
 def on_disk(folder: pathlib.Path) -> dict[str, str]:

@@ -17,8 +17,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage
-from house import spark, stages, testing, trouble
+from bench import jar, ledger, outcome, rebalance_stage
+from house import spark, trouble
 from plugin import agent, drivers
 from sluice_agent import balance, batches, board, orders
 from testbed import cgroups
@@ -94,7 +94,7 @@ async def _board() -> board.Board:
 
 def _measure(kind: str, shares: Sequence[int]) -> dict[str, Any]:
     """All numbers in turns, in one driver."""
-    _build()
+    jar.build()
     with tempfile.TemporaryDirectory(prefix="sluice-rebalance-") as made, _groups():
         folder = pathlib.Path(made)
         with LeverAgent(folder / "agent") as fake, _driver(folder, fake.folder, kind) as driver:
@@ -107,13 +107,6 @@ def _measure(kind: str, shares: Sequence[int]) -> dict[str, Any]:
             took_s = _told(driver.log)
         _check(fake.cuts)
         return {"took_s": took_s, "usual": fake.usual}
-
-
-@functools.cache
-def _build() -> None:
-    stages.run("JVM tools", testing.jvm_stages())
-    if testing.build_plugin():
-        raise trouble.Trouble("the plugin does not build")
 
 
 def _driver(folder: pathlib.Path, agent_dir: pathlib.Path, kind: str) -> drivers.Running:

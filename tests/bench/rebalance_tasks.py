@@ -65,7 +65,7 @@ def sums(job: streamjobs.Job, query: str) -> Sums:
 
 def cpu_s(found: Sums) -> float:
     """CPU time of a batch's tasks."""
-    return _sum(found, "cpu_s") / float(found["batches"])
+    return total(found, "cpu_s") / float(found["batches"])
 
 
 def own_share(found: Sums) -> float:
@@ -81,20 +81,21 @@ def idle(found: Sums, executor: str) -> float:
 
 def used(found: Sums) -> float:
     """Equation 10 of Lever's paper: time in tasks by cores and time of batches."""
-    return _sum(found, "run_s") / len(found["executors"]) / float(found["add_s"])
+    return total(found, "run_s") / len(found["executors"]) / float(found["add_s"])
 
 
 def busy_cores(found: Sums) -> float:
     """CPU time of all tasks by time of batches."""
-    return _sum(found, "cpu_s") / float(found["add_s"])
+    return total(found, "cpu_s") / float(found["add_s"])
 
 
 def ran_s(found: Sums) -> float:
     """A batch's tasks, all together, those that were beaten by another attempt among them."""
-    return (_sum(found, "run_s") + _sum(found, "lost_s")) / float(found["batches"])
+    return (total(found, "run_s") + total(found, "lost_s")) / float(found["batches"])
 
 
-def _sum(found: Sums, field: str) -> float:
+def total(found: Sums, field: str) -> float:
+    """Of all executors together."""
     return float(sum(part[field] for part in found["executors"].values()))
 
 

@@ -9,23 +9,21 @@ import time
 from typing import Any
 
 from bench import ledger, outcome, rebalance_tasks, redeploy_kinds, redeploy_pause, redeploy_rolling, redeploy_stage
-from demo import flow, plain_spark, streamjobs
+from demo import flow, streamjobs
 from sluice.values import names
 
 _ROUNDS = 10
 _HANDED, _ROLLED = 2, 4  # executors
 _ALLOWED_M = 1_000  # millicores of all of them together
 _WATCHED = 30 * redeploy_stage.RECORDS_S  # numbers sent meanwhile
-_PATIENCE_S = 300
+_WORKING = redeploy_kinds.of("working")
 _LEAST, _MOST = 0.4, 0.7  # of what is allowed: half, and what a JVM does beside its tasks is not counted
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """Both, remembered."""
     handed = book.once("loaded handover", _handed)
-    rolled = book.once(
-        "loaded roll", functools.partial(redeploy_rolling.measure, _kind(_ROLLED), _ROLLED, _template(_ROLLED))
-    )
+    rolled = book.once("loaded roll", functools.partial(redeploy_rolling.measure, _WORKING, _executors(_ROLLED)))
     least = min(rolled["shares"])
     rows = (
         ("CPU of tasks, of what executors are allowed", f"{handed['share']:.2f}"),
@@ -51,7 +49,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 
 
 def _handed() -> dict[str, Any]:
-    with redeploy_stage.running(_kind(_HANDED)) as (job, load):
+    with redeploy_stage.running(_WORKING, executors=_executors(_HANDED)) as (job, load):
         share = _share(job, load)
         print(f"{job.name}: at {share:.2f} of what its executors are allowed", flush=True)
         found = redeploy_pause.redeployed(job, load, _ROUNDS)
@@ -62,23 +60,17 @@ def _handed() -> dict[str, Any]:
 def _share(job: streamjobs.Job, load: flow.Load) -> float:
     """Of the CPU time that executors are allowed, the part that tasks take."""
     began_s, before_s = time.monotonic(), _cpu_s(job)
-    enough = load.sent + _WATCHED
-    plain_spark.until("more numbers", lambda: load.sent >= enough, _PATIENCE_S)
+    redeploy_pause.goes_on(load, _WATCHED)
     used_s = _cpu_s(job) - before_s
     return used_s / (time.monotonic() - began_s) / (_ALLOWED_M / 1000)
 
 
 def _cpu_s(job: streamjobs.Job) -> float:
-    told = rebalance_tasks.sums(job, job.name)
-    return float(sum(executor["cpu_s"] for executor in told["executors"].values()))
+    return rebalance_tasks.total(rebalance_tasks.sums(job, job.name), "cpu_s")
 
 
-def _kind(executors: int) -> redeploy_stage.Kind:
-    return redeploy_kinds.of("working", executors={"count": executors, "template": _template(executors)})
-
-
-def _template(executors: int) -> dict[str, Any]:
-    found = streamjobs.template(names.EXECUTOR_CONTAINER)
-    (container,) = found["spec"]["containers"]
-    container["resources"] = {**container["resources"], "limits": {"cpu": f"{_ALLOWED_M // executors}m"}}
-    return found
+def _executors(count: int) -> dict[str, Any]:
+    template = streamjobs.template(names.EXECUTOR_CONTAINER)
+    (container,) = template["spec"]["containers"]
+    container["resources"] = {**container["resources"], "limits": {"cpu": f"{_ALLOWED_M // count}m"}}
+    return {"count": count, "template": template}

@@ -133,7 +133,7 @@ def _redeploy(job: streamjobs.Job, number: int) -> int | None:
     return told.get("pauseMs") if told.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
 
 
-def goes_on(load: flow.Load) -> None:
-    """Until some more has been sent."""
-    enough = load.sent + _BETWEEN // 2
+def goes_on(load: flow.Load, numbers: int = _BETWEEN // 2) -> None:
+    """Until so many more have been sent."""
+    enough = load.sent + numbers
     plain_spark.until("more numbers", lambda: load.sent >= enough, _PATIENCE_S)

@@ -12,12 +12,12 @@ from sluice.values import names
 _EXECUTORS = 4
 _WINDOW_S = 10
 _PATIENCE_S = 900
-_TEMPLATE = streamjobs.template(names.EXECUTOR_CONTAINER)
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
     """One roll of all executors, remembered."""
-    found = book.once("rolling", functools.partial(measure, redeploy_stage.RELAY, _EXECUTORS))
+    executors = {"count": _EXECUTORS, "template": streamjobs.template(names.EXECUTOR_CONTAINER)}
+    found = book.once("rolling", functools.partial(measure, redeploy_stage.RELAY, executors))
     shares = sorted(found["shares"])
     rows = (
         (
@@ -43,14 +43,14 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     return outcome.Outcome((outcome.Table(title, header, rows),), bars)
 
 
-def measure(kind: redeploy_stage.Kind, count: int, template: Mapping[str, Any] = _TEMPLATE) -> dict[str, Any]:
-    """One roll of so many executors, made of this template."""
-    with redeploy_stage.running(kind, executors={"count": count, "template": template}) as (job, load):
+def measure(kind: redeploy_stage.Kind, executors: Mapping[str, Any]) -> dict[str, Any]:
+    """One roll of all of them, as the job's spec has them."""
+    with redeploy_stage.running(kind, executors=executors) as (job, load):
         drivers = job.uids(names.DRIVER)
-        blue = {**template, "metadata": {"labels": {"colour": "blue"}}}
+        blue = {**executors["template"], "metadata": {"labels": {"colour": "blue"}}}
         began_s = time.time()
         job.change(executors={"template": blue})
-        plain_spark.until("all are blue", lambda: _are_blue(job, count), _PATIENCE_S)
+        plain_spark.until("all are blue", lambda: _are_blue(job, executors["count"]), _PATIENCE_S)
         ended_s = time.time()
         failed = len(job.uids(names.DRIVER) ^ drivers) + sum(
             one["phase"] != "running" for one in job.status()["queries"]

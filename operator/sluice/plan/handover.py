@@ -193,7 +193,7 @@ def _gather(
 def _drain(view: views.JobView, state: driver_state.DriverState, old: records.Pod, now: Handoff) -> verdicts.Verdict:
     said = inside.heard(view, old)
     is_ours = said is not None and said.drain_id == _drain_id(now)
-    if said is not None and is_ours and said.drain in ("quiet", "stopped"):
+    if said is not None and is_ours and said.is_drained:
         return take(view, dataclasses.replace(now, slo_met=not proving.missed_slo(view, said)), old)
     late_s = view.job.spec.update.drain_timeout_s + _DRAIN_SLACK_S
     if said is not None and is_ours and said.drain == "timed-out":

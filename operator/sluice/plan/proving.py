@@ -14,7 +14,6 @@ LOOK_S = 5.0  # between two looks while something is under way, should nothing w
 _LEFT_ALONE_S = 10.0  # the old one's end takes CPU that the first batch needs
 _BEGIN_S = 120.0  # to its first commit, if it has anything to do
 _LONGEST_S = 3600.0  # a stream with few batches has proved itself by then
-_TOLD_ITS_LAST = ("quiet", "stopped")  # of a drain
 
 
 def watch(
@@ -116,7 +115,7 @@ def has_work(said: reports.Report | None) -> bool:
 def _measured(now: Handoff, old: reports.Report | None, first: list[reports.Query]) -> Handoff:
     """With the longest pause of any query, from the old driver's last commit to the new one's first."""
     # One that was killed has told of its last commit long before it, or not at all.
-    told = old.queries if old and old.drain in _TOLD_ITS_LAST else ()
+    told = old.queries if old and old.is_drained else ()
     ended = {one.id: one for one in told if one.committed_at_ms}
     both = [(ended[one.id], one) for one in first if one.id in ended]
     if not both:

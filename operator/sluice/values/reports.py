@@ -45,3 +45,8 @@ class Report:
     drain_id: str = ""
     drain: str = "none"  # none, draining, quiet, stopped or timed-out
     application: str = ""  # Spark's id of it
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether it writes no more, and has told its last commit."""
+        return self.drain in ("quiet", "stopped")
