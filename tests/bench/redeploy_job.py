@@ -1,7 +1,7 @@
 """The program of `make bench NAME=redeploy`: numbers from a topic, through a query, into a topic or files.
 
 It runs as a user's would, in the driver's pod; where it is mounted, and with which words, says bench.redeploy_kinds.
-The last word is what is wrong with it: nothing, mostly.
+One of them is what is wrong with it: nothing, mostly.
 """
 
 import dataclasses
@@ -16,7 +16,6 @@ from pyspark.sql.streaming import DataStreamWriter
 
 FILLING = 1_000
 SLOW_S = 3
-STEPS = 150_000  # of arithmetic a number, some 2.5 ms of CPU time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +29,7 @@ class Words:
     folder: str
     keys: str
     wrong: str
+    steps: str  # of arithmetic a number, where numbers cost CPU time
 
 
 def written(results: DataFrame, words: Words) -> DataStreamWriter:
@@ -49,10 +49,9 @@ def many_keys(numbers: DataFrame, keys: int) -> DataFrame:
     return counts.where(f.col("last") >= FILLING).select(f.concat_ws(" ", "key", "many"))
 
 
-def worked_for(numbers: DataFrame) -> DataFrame:
+def worked_for(numbers: DataFrame, steps: int) -> DataFrame:
     """The same numbers, each of which has cost CPU time."""
-    steps = f.sequence(f.lit(1), f.lit(STEPS))
-    found = f.aggregate(steps, f.col("n"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
+    found = f.aggregate(f.sequence(f.lit(1), f.lit(steps)), f.col("n"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
     return numbers.where(found >= 0)  # all of them, but who is to know
 
 
@@ -87,7 +86,7 @@ def start(numbers: DataFrame, words: Words) -> None:
     elif kind == "foreach-batch":
         numbers.writeStream.foreachBatch(copies(words)).queryName(kind).start()
     elif kind == "working":
-        written(worked_for(numbers), words).queryName(kind).start()
+        written(worked_for(numbers, int(words.steps)), words).queryName(kind).start()
     else:
         raise ValueError(f"kind is {kind!r}; allowed are aggregation, million, files, two, foreach-batch, working")
 

@@ -16,9 +16,10 @@ Found = Mapping[str, int]
 Counted = collections.Counter[int]
 
 
-def of(kind: str, wrong: str = "nothing", **spec: Any) -> redeploy_stage.Kind:
+def of(kind: str, wrong: str = "nothing", steps: int = 0, **spec: Any) -> redeploy_stage.Kind:
     """One of those in bench.redeploy_job."""
-    words = [kind, redeploy_stage.SERVERS, redeploy_stage.SOURCE, redeploy_stage.SINK, _folder(), str(_KEYS), wrong]
+    places = (redeploy_stage.SERVERS, redeploy_stage.SOURCE, redeploy_stage.SINK, _folder())
+    words = [kind, *places, str(_KEYS), wrong, str(steps)]
     program = f"local:///program/{redeploy_stage.PROGRAM.name}"
     return redeploy_stage.Kind(kind, {"file": program, "args": words}, spec)
 
