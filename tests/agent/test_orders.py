@@ -30,7 +30,7 @@ def test_what_is_absent_is_not_wanted():
 def test_everything_that_can_be_said_reaches_the_plugin_in_its_own_words():
     said = {
         "gate": {"open": True, "epoch": 7},
-        "drain": {"id": "handover-3", "timeoutMs": 60000, "stop": True},
+        "drain": {"id": "handover-3", "timeoutMs": 60000, "calmMs": 10000, "stop": True},
         "executors": {"total": 4, "decommission": ["2"]},
         "warmUp": True,
         "preload": True,

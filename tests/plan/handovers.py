@@ -71,7 +71,8 @@ def view(
 def draining(**old: Any) -> views.JobView:
     """The old one was asked to end its batch, and says so much of it."""
     heard = dataclasses.replace(RUNS, **({"drain_id": "handover-2"} | old))
-    orders = {OLD.name: {**OPEN, "drain": {"id": "handover-2", "timeoutMs": 60_000, "stop": False}}, NEW_NAME: WAITS}
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "calmMs": 10_000, "stop": False}
+    orders = {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: WAITS}
     return view(*BOTH, now=begun(handoff.DRAINING), said={OLD.name: heard, NEW_NAME: READY}, told=orders)
 
 

@@ -100,7 +100,7 @@ def test_fewer_queries_than_before_are_all_once_no_more_come_for_ten_seconds():
 def test_once_it_is_ready_the_old_one_is_asked_to_end_its_batch_and_both_stay():
     seen = view(*BOTH, now=begun(), said={OLD.name: RUNS, NEW_NAME: READY})
     assert judge(seen).handoff.phase == handoff.DRAINING
-    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": False}
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "calmMs": 10_000, "stop": False}
     assert told(seen) == {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: WAITS}
     assert deleted(judge(seen)) == set()
 
@@ -109,7 +109,7 @@ def test_when_it_is_quiet_one_write_makes_the_new_one_the_driver_and_opens_its_g
     seen = draining(drain="quiet")
     verdict = judge(seen)
     assert (verdict.handoff.phase, verdict.driver.pod, verdict.driver.attempt) == (handoff.TAKING, NEW_NAME, 2)
-    drain = {"id": "handover-2", "timeoutMs": 60_000, "stop": False}
+    drain = {"id": "handover-2", "timeoutMs": 60_000, "calmMs": 10_000, "stop": False}
     assert told(seen) == {OLD.name: {**OPEN, "drain": drain}, NEW_NAME: OPEN}
     assert deleted(verdict) == set()
 

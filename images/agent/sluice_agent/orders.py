@@ -117,6 +117,7 @@ def _drain(drain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": documents.name(drain, "id", "drain."),
         "timeoutMs": documents.whole(drain, "timeoutMs", 0, _LONGEST_DRAIN_MS, "drain."),
+        "calmMs": documents.whole(drain, "calmMs", 0, _LONGEST_DRAIN_MS, "drain."),
         "stop": documents.flag(drain, "stop", "drain."),
     }
 

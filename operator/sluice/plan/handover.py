@@ -26,6 +26,7 @@ from sluice.values.handoff import Handoff
 from sluice.values.streamjob import Body
 
 _DRAIN_SLACK_S = 30.0  # beyond the time the old driver has to end its batch
+_CALM_MS = 10_000  # for what the new driver's start has taken of a shared node's CPU to be made up for
 _AGAIN_S = 600.0  # one that failed for no fault of the revision is not begun again before
 
 
@@ -253,7 +254,8 @@ def _waiting(job: streamjob.StreamJob) -> Body:
 
 
 def _drain_order(job: streamjob.StreamJob, now: Handoff) -> Body:
-    return {"id": _drain_id(now), "timeoutMs": round(job.spec.update.drain_timeout_s * 1000), "stop": False}
+    timeout_ms = round(job.spec.update.drain_timeout_s * 1000)
+    return {"id": _drain_id(now), "timeoutMs": timeout_ms, "calmMs": _CALM_MS, "stop": False}
 
 
 def _drain_id(now: Handoff) -> str:

@@ -18,7 +18,10 @@ public final class Drain {
     private final Object lock = new Object();
     private final Supplier<Collection<Query>> queries;
     private final LongSupplier wallClockMs;
+    private final LongSupplier clockNs;
     private boolean asked;
+    private boolean waitsForCalm;
+    private long calmUntilNs;
     private boolean sourcesClosed;
 
     /**
@@ -26,10 +29,12 @@ public final class Drain {
      *
      * @param queries those of this driver
      * @param wallClockMs since 1970: when a batch was committed is compared between two drivers
+     * @param clockNs only goes forward: how long batches take
      */
-    public Drain(final Supplier<Collection<Query>> queries, final LongSupplier wallClockMs) {
+    public Drain(final Supplier<Collection<Query>> queries, final LongSupplier wallClockMs, final LongSupplier clockNs) {
         this.queries = queries;
         this.wallClockMs = wallClockMs;
+        this.clockNs = clockNs;
     }
 
     /**
@@ -45,7 +50,7 @@ public final class Drain {
                 query.committed = Math.max(query.committed, query.inFlight);
                 query.inFlight = Query.NONE;
             }
-            while (asked && (!query.spark().isRealTime() || query.emptied)) {
+            while (asked && !waitsForCalm() && (!query.spark().isRealTime() || query.emptied)) {
                 query.phase = Query.Phase.PARKED;
                 lock.notifyAll();
                 // Spark's interrupt can be lost in a source before the thread comes here: so look as well.
@@ -59,6 +64,7 @@ public final class Drain {
             }
             query.phase = Query.Phase.RUNNING;
             query.inFlight = batch;
+            query.pace.began(clockNs.getAsLong());
             return true;
         }
     }
@@ -75,6 +81,7 @@ public final class Drain {
     void commit(final Query query, final long batch) {
         synchronized (lock) {
             query.inFlight = Query.NONE;
+            query.pace.ended(clockNs.getAsLong());
             query.committed = Math.max(query.committed, batch);
             query.committedAtMs = wallClockMs.getAsLong();
             if (query.firstCommitAtMs == 0) {
@@ -91,6 +98,7 @@ public final class Drain {
             query.phase = Query.Phase.RUNNING;
             query.committed = commits;
             query.inFlight = offsets > commits ? offsets : Query.NONE;
+            query.pace.began(clockNs.getAsLong());
         }
     }
 
@@ -101,11 +109,28 @@ public final class Drain {
         }
     }
 
-    /** From here on no micro-batch begins. */
-    public void ask() {
+    /**
+     * From here on no micro-batch begins, unless one of the queries is behind: then all go on until none is, so that whoever
+     * comes next begins with a batch of the usual size. Together, for who parked alone would wait for the others.
+     *
+     * @param calmMs for so long at most
+     */
+    public void ask(final long calmMs) {
         synchronized (lock) {
             asked = true;
+            waitsForCalm = true;
+            calmUntilNs = clockNs.getAsLong() + TimeUnit.MILLISECONDS.toNanos(calmMs);
         }
+    }
+
+    private boolean waitsForCalm() {
+        waitsForCalm &= queries.get().stream().anyMatch(this::isBehind);
+        return waitsForCalm;
+    }
+
+    private boolean isBehind(final Query query) {
+        return query.phase() == Query.Phase.RUNNING && !query.spark().isRealTime()
+                && query.pace.isBehind(clockNs.getAsLong(), calmUntilNs);
     }
 
     /**
@@ -161,7 +186,8 @@ public final class Drain {
     }
 
     private Query busy() {
-        return queries.get().stream().filter(Drain::isBusy).findFirst().orElse(null);
+        final boolean calms = waitsForCalm();
+        return queries.get().stream().filter(query -> isBusy(query) || calms && isBehind(query)).findFirst().orElse(null);
     }
 
     private static boolean isBusy(final Query query) {

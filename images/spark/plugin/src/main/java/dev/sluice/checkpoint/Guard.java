@@ -35,7 +35,7 @@ public final class Guard {
      */
     public Guard(final Gate gate, final Admission admission, final Runnable changed) {
         this.gate = gate;
-        this.drain = new Drain(() -> queries, System::currentTimeMillis);
+        this.drain = new Drain(() -> queries, System::currentTimeMillis, System::nanoTime);
         this.admission = admission;
         this.changed = changed;
     }

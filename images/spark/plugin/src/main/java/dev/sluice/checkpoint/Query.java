@@ -68,6 +68,7 @@ public final class Query {
     volatile long committed = NONE;
     volatile long committedAtMs;
     volatile long firstCommitAtMs;
+    final Pace pace = new Pace();
     /** Set by the thread that warms up, which knows no drain. */
     private volatile boolean warm;
     /** Real-Time Mode: the batch that was cut short, and whether it is committed. */

@@ -97,7 +97,7 @@ public final class Drainer {
     private void run(final Orders.Drain drain) {
         try {
             final long deadlineNs = in(drain.timeoutMs());
-            toQuiet(deadlineNs, () -> false);
+            toQuiet(deadlineNs, drain.calmMs(), () -> false);
             say("quiet", "");
             if (drain.stop()) {
                 stop(deadlineNs);
@@ -119,7 +119,7 @@ public final class Drainer {
             end();
         }
         final long deadlineNs = in(timeoutMs);
-        toQuiet(deadlineNs, isHopeless);
+        toQuiet(deadlineNs, 0, isHopeless);
         say("quiet", "");
         stop(deadlineNs);
         say("stopped", "");
@@ -134,11 +134,12 @@ public final class Drainer {
         return Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime()));
     }
 
-    private void toQuiet(final long deadlineNs, final BooleanSupplier isHopeless)
+    private void toQuiet(final long deadlineNs, final long calmMs, final BooleanSupplier isHopeless)
             throws TimeoutException, InterruptedException {
         say("draining", "");
         final Drain drain = guard.drain();
-        drain.ask();
+        // Half of the time is left for the batch that is the last one.
+        drain.ask(Math.min(calmMs, leftMs(deadlineNs) / 2));
         if (guard.queries().stream().anyMatch(query -> query.spark().isRealTime() && query.spark().isActive())) {
             sources.close(leftMs(deadlineNs));
             drain.closeSources();

@@ -30,9 +30,10 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
      *
      * @param id the agent's name of it: the same one is not tried twice
      * @param timeoutMs how long the running batches may take
+     * @param calmMs for how long queries that are behind may catch up first
      * @param stop whether the queries are stopped once they are quiet; else they stay parked
      */
-    public record Drain(String id, long timeoutMs, boolean stop) {
+    public record Drain(String id, long timeoutMs, long calmMs, boolean stop) {
     }
 
     /**
@@ -64,7 +65,8 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
         if (id == null || !isName(id)) {
             throw WORDS.wrong("drain.id", id, "1 to 64 letters, digits, '.', '_' or '-'");
         }
-        return new Drain(id.textValue(), WORDS.number(drain, "timeoutMs", 0, LONGEST_DRAIN_MS), WORDS.flag(drain, "stop"));
+        return new Drain(id.textValue(), WORDS.number(drain, "timeoutMs", 0, LONGEST_DRAIN_MS),
+                WORDS.number(drain, "calmMs", 0, LONGEST_DRAIN_MS), WORDS.flag(drain, "stop"));
     }
 
     private static List<String> names(final JsonNode in, final String field) throws IOException {

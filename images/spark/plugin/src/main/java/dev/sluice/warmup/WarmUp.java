@@ -34,7 +34,9 @@ public final class WarmUp {
     private static final int BATCHES = 4;
     private static final int REHEARSED_BATCHES = 6;
     private static final long LONGEST_MS = 60_000;
-    private static final long LONGEST_REHEARSAL_MS = 15_000;
+    private static final long LONGEST_REHEARSAL_MS = 30_000;
+    private static final long IDLE_MS = 15_000;
+    private static final double QUICKER = 0.9;
     private static final long LOOK_MS = 20;
     private static final int LONGEST_REASON = 160;
 
@@ -96,10 +98,10 @@ public final class WarmUp {
 
     private String run(final StreamingQuery query, final int batches, final long longestMs)
             throws InterruptedException, TimeoutException {
-        final long deadlineNs = System.nanoTime() + longestMs * 1_000_000;
+        final long beganNs = System.nanoTime();
         try {
-            while (query.isActive() && goesOn.getAsBoolean() && System.nanoTime() < deadlineNs
-                    && (query.lastProgress() == null || query.lastProgress().batchId() < batches - 1)) {
+            while (query.isActive() && goesOn.getAsBoolean() && !isSettled(query, batches)
+                    && System.nanoTime() - beganNs < (hasRows(query) ? longestMs : Math.min(longestMs, IDLE_MS)) * 1_000_000) {
                 Thread.sleep(LOOK_MS);
             }
         } finally {
@@ -110,6 +112,22 @@ public final class WarmUp {
             batchesMs.add(progress.batchDuration());
         }
         return batchesMs + " ms" + (query.exception().isDefined() ? ", then failed: " + brief(query.exception().get().message()) : "");
+    }
+
+    /** Code is compiled as it runs: on a slow machine batches still get quicker after the first few. */
+    private static boolean isSettled(final StreamingQuery query, final int fewest) {
+        final StreamingQueryProgress last = query.lastProgress();
+        if (last == null || last.batchId() < fewest - 1) {
+            return false;
+        }
+        final StreamingQueryProgress[] done = query.recentProgress();
+        final StreamingQueryProgress before = done.length < 2 ? last : done[done.length - 2];
+        return last.batchDuration() >= QUICKER * before.batchDuration();
+    }
+
+    /** Else nobody knows when there will be some. */
+    private static boolean hasRows(final StreamingQuery query) {
+        return query.lastProgress() != null && query.lastProgress().numInputRows() > 0;
     }
 
     /** What the user's own functions say of rows that are none fills pages. */

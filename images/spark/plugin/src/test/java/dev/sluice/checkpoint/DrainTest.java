@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Timeout;
 final class DrainTest {
     private final List<Query> queries = new ArrayList<>();
     private final AtomicLong clockMs = new AtomicLong(1_000);
-    private final Drain drain = new Drain(() -> queries, clockMs::incrementAndGet);
+    private final AtomicLong clockNs = new AtomicLong();
+    private final Drain drain = new Drain(() -> queries, clockMs::incrementAndGet, clockNs::get);
 
     private Query entered(final String root) {
         final Query query = new Query(new FakeSpark(root));
@@ -46,7 +47,7 @@ final class DrainTest {
     void theBatchInFlightEndsAndTheNextOneParksUntilTheDrainIsTakenBack() throws Exception {
         final Query query = entered("/ck/q");
         drain.begin(query, 4);
-        drain.ask();
+        drain.ask(0);
         assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30, () -> false));
         drain.commit(query, 4);
         drain.awaitQuiet(1_000, () -> false);
@@ -64,7 +65,7 @@ final class DrainTest {
         final Query query = new Query(new FakeSpark("/ck/q"));
         queries.add(query);
         drain.enter(query, 7, 6);
-        drain.ask();
+        drain.ask(0);
         begins(query, 8);
         awaitPhase(query, Query.Phase.PARKED);
         drain.awaitQuiet(0, () -> false);
@@ -76,7 +77,7 @@ final class DrainTest {
         final Query query = new Query(new FakeSpark("/ck/q"));
         queries.add(query);
         drain.enter(query, 7, 6);
-        drain.ask();
+        drain.ask(0);
         final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(0, () -> false));
         assertEquals("batch 7 of query 'q' was still running when the time was up", why.getMessage());
         drain.commit(query, 7);
@@ -109,7 +110,7 @@ final class DrainTest {
     void aBatchThatNobodyIsLeftToEndIsNotWaitedFor() throws Exception {
         final Query query = entered("/ck/q");
         drain.begin(query, 4);
-        drain.ask();
+        drain.ask(0);
         final TimeoutException why = assertThrows(TimeoutException.class, () -> drain.awaitQuiet(60_000, () -> true));
         assertEquals("batch 4 of query 'q' was still running when the last executor had long gone", why.getMessage());
         drain.commit(query, 4);
@@ -119,7 +120,7 @@ final class DrainTest {
     @Test
     void aParkedQueryWhoseInterruptGotLostNoticesThatItWasStopped() throws Exception {
         final Query query = entered("/ck/q");
-        drain.ask();
+        drain.ask(0);
         final CompletableFuture<Boolean> next = begins(query, 1);
         awaitPhase(query, Query.Phase.PARKED);
         query.spark().stop();
@@ -133,7 +134,7 @@ final class DrainTest {
         entered("/ck/b");
         drain.begin(failed, 3);
         failed.spark().stop();
-        drain.ask();
+        drain.ask(0);
         drain.awaitQuiet(0, () -> false);
     }
 
@@ -142,8 +143,83 @@ final class DrainTest {
         final Query query = entered("/ck/q");
         drain.begin(query, 3);
         drain.abandon(query);
-        drain.ask();
+        drain.ask(0);
         drain.awaitQuiet(0, () -> false);
+    }
+
+    private void took(final Query query, final long batch, final long ms) throws InterruptedException {
+        drain.begin(query, batch);
+        clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(ms));
+        drain.commit(query, batch);
+    }
+
+    /** Ten batches as usual and one that was long. */
+    private Query behind(final String root) throws InterruptedException {
+        final Query query = entered(root);
+        for (int batch = 0; batch < 10; batch++) {
+            took(query, batch, 400);
+        }
+        took(query, 10, 1_200);
+        return query;
+    }
+
+    @Test
+    void aQueryThatIsBehindGoesOnUntilItsBatchesAreShortAgain() throws Exception {
+        final Query query = behind("/ck/q");
+        drain.ask(10_000);
+        assertThrows(TimeoutException.class, () -> drain.awaitQuiet(30, () -> false), "between two batches it is not quiet");
+        took(query, 11, 800);
+        took(query, 12, 500);
+        drain.awaitQuiet(0, () -> false);
+        begins(query, 13);
+        awaitPhase(query, Query.Phase.PARKED);
+    }
+
+    @Test
+    void aQueryThatStaysBehindParksOnceTheTimeForThatIsUp() throws Exception {
+        final Query query = behind("/ck/q");
+        drain.ask(3_000);
+        took(query, 11, 1_200);
+        took(query, 12, 1_200);
+        begins(query, 13);
+        awaitPhase(query, Query.Phase.PARKED);
+    }
+
+    @Test
+    void aBatchThatWouldLastBeyondThatTimeIsNotBegun() throws Exception {
+        final Query query = behind("/ck/q");
+        drain.ask(1_100);
+        begins(query, 11);
+        awaitPhase(query, Query.Phase.PARKED);
+    }
+
+    @Test
+    void whoWaitsForItsTriggerAfterALongBatchHasCaughtUp() throws Exception {
+        behind("/ck/q");
+        clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_300));
+        drain.ask(10_000);
+        drain.awaitQuiet(0, () -> false);
+    }
+
+    @Test
+    void whileOneQueryIsBehindNoneParks() throws Exception {
+        final Query late = behind("/ck/a");
+        final Query calm = entered("/ck/b");
+        drain.ask(10_000);
+        assertEquals(true, drain.begin(calm, 0));
+        drain.commit(calm, 0);
+        took(late, 11, 400);
+        begins(calm, 1);
+        awaitPhase(calm, Query.Phase.PARKED);
+    }
+
+    @Test
+    void ofAQueryThatHasJustBegunNothingIsUsualYet() throws Exception {
+        final Query query = entered("/ck/q");
+        took(query, 0, 4_000);
+        drain.ask(10_000);
+        begins(query, 1);
+        awaitPhase(query, Query.Phase.PARKED);
     }
 
     @Test
@@ -153,7 +229,7 @@ final class DrainTest {
         final Query query = new Query(spark);
         queries.add(query);
         drain.enter(query, Query.NONE, Query.NONE);
-        drain.ask();
+        drain.ask(0);
         spark.batch = 8;
         drain.closeSources();
         // Batch 7 ended before the readers did: its commit says nothing of the rows of 8.

@@ -17,11 +17,11 @@ final class DrainerTest {
 
     @Test
     void ofANewDrainIsNeverSaidWhatBecameOfTheOneBefore() throws Exception {
-        drainer.order(new Orders.Drain("first", 1_000, false));
+        drainer.order(new Orders.Drain("first", 1_000, 0, false));
         while (!"quiet".equals(drainer.state())) {
             Thread.onSpinWait();
         }
-        drainer.order(new Orders.Drain("second", 1_000, false));
+        drainer.order(new Orders.Drain("second", 1_000, 0, false));
         assertEquals(List.of("second", "draining"), List.of(drainer.id(), drainer.state()));
         reports.release(2);
     }

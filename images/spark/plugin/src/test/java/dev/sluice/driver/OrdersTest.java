@@ -24,8 +24,8 @@ final class OrdersTest {
     @Test
     void aWholeDocumentIsReadAndUnknownFieldsOfALaterReleaseAreNotMinded() throws IOException {
         assertEquals(
-                new Orders(7, true, 3, new Orders.Drain("h-3", 60_000, true), 4, List.of("2"), true, true),
-                read(",\"serial\":7,\"gate\":{\"open\":true,\"epoch\":3,\"new\":1},\"drain\":{\"id\":\"h-3\",\"timeoutMs\":60000,"
+                new Orders(7, true, 3, new Orders.Drain("h-3", 60_000, 500, true), 4, List.of("2"), true, true),
+                read(",\"serial\":7,\"gate\":{\"open\":true,\"epoch\":3,\"new\":1},\"drain\":{\"id\":\"h-3\",\"timeoutMs\":60000,\"calmMs\":500,"
                         + "\"stop\":true},\"executors\":{\"total\":4,\"decommission\":[\"2\"]},\"warmUp\":true,"
                         + "\"preload\":true,\"later\":{}"));
     }
