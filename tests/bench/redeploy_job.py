@@ -10,12 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming import DataStreamWriter
 
 FILLING = 1_000
 SLOW_S = 3
+SHORT = 200  # steps that are a list of their own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,9 +51,13 @@ def many_keys(numbers: DataFrame, keys: int) -> DataFrame:
 
 
 def worked_for(numbers: DataFrame, steps: int) -> DataFrame:
-    """The same numbers, each of which has cost CPU time."""
-    found = f.aggregate(f.sequence(f.lit(1), f.lit(steps)), f.col("n"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
-    return numbers.where(found >= 0)  # all of them, but who is to know
+    """The same numbers, each of which has cost CPU time, and little memory."""
+    short, long = (f.sequence(f.lit(1), f.lit(count)) for count in (SHORT, max(1, steps // SHORT)))
+
+    def work(sum_: Column, _: Column) -> Column:
+        return f.aggregate(short, sum_, lambda found, step: found * 31 % 1_000_003 + step)
+
+    return numbers.where(f.aggregate(long, f.col("n"), work) >= 0)  # all of them, but who is to know
 
 
 def copies(words: Words) -> Callable[[DataFrame, int], None]:

@@ -10,8 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench import ledger, outcome, redeploy_kinds, redeploy_stage
+from bench import ledger, outcome, redeploy_kinds, redeploy_seen, redeploy_stage
 from demo import flow, plain_spark, streamjobs
+from house import trouble
 from sluice.values import handoff, names
 
 _ROUNDS, _CONTROLS, _ROUNDS_OF_A_KIND = 10, 3, 3
@@ -119,18 +120,20 @@ def redeployed(job: streamjobs.Job, load: flow.Load, rounds: int) -> dict[str, A
 
 def _redeploy(job: streamjobs.Job, number: int) -> int | None:
     """Changes a setting that pods notice, and waits until only the new driver is left; the pause if it was told."""
-    before = job.status()["revision"]
-    job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": str(100 + number)})
-
-    def is_done() -> bool:
-        status = job.status()
-        begins = status.get("handoff", {}).get("phase") in (handoff.TAKING, handoff.REPLACING)
-        return status["revision"] != before and not begins and len(job.pods(names.DRIVER)) == 1
-
-    plain_spark.until(f"redeploy {number}", is_done, _PATIENCE_S)
+    with redeploy_seen.Watch(job) as watch:  # who asks again and again takes CPU from what is measured
+        before = watch.last["revision"]
+        job.change(sparkConf={"spark.sql.streaming.minBatchesToRetain": str(100 + number)})
+        if watch.until(lambda status: _is_over(before, status), _PATIENCE_S) is None:
+            raise trouble.Trouble(f"after {_PATIENCE_S} s still not: redeploy {number}")
+    plain_spark.until("one driver alone", lambda: len(job.pods(names.DRIVER)) == 1, _PATIENCE_S)
     job.wait("condition=Ready")
     told = job.status().get("handoff", {})
     return told.get("pauseMs") if told.get("to", {}).get("pod") == job.status()["driver"]["pod"] else None
+
+
+def _is_over(before: str, status: Mapping[str, Any]) -> bool:
+    begins = status.get("handoff", {}).get("phase") in (handoff.TAKING, handoff.REPLACING)
+    return status["revision"] != before and not begins
 
 
 def goes_on(load: flow.Load, numbers: int = _BETWEEN // 2) -> None:

@@ -24,6 +24,7 @@ class Load:
     kube: target.Target
     topic: str
     rate: int
+    heap: int = 0  # so many more, at once
     sent: int = 0
     stops: bool = False
 
@@ -33,7 +34,7 @@ class Load:
         assert feed.stdin is not None
         began_s = time.monotonic()
         while not self.stops:
-            due = int((time.monotonic() - began_s) * self.rate)
+            due = self.heap + int((time.monotonic() - began_s) * self.rate)
             feed.stdin.write("".join(f"{number}\n" for number in range(self.sent, due)))
             feed.stdin.flush()
             self.sent = due
