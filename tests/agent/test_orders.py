@@ -40,6 +40,22 @@ def test_everything_that_can_be_said_reaches_the_plugin_in_its_own_words():
     assert (found.order, found.template, found.decommission) == (42, TEMPLATE, ("2",))
 
 
+CUTS = [
+    ({"act": True, "lever": True}, {"whole": False}),
+    ({"act": True, "lever": True, "whole": True}, {"whole": True}),
+    ({"act": True, "weights": {"1": 0.5}}, {"whole": False}),
+    ({"act": True, "timeout": True}, None),
+    ({"lever": True}, None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("balance", "cut"), CUTS)
+def test_a_querys_first_batch_is_cut_in_equal_parts_where_the_next_ones_are_cut(balance, cut):
+    said = {} if balance is None else {"balance": balance}
+    assert orders.read(status_orders(**said), POD).document.get("cut") == cut
+
+
 @pytest.mark.parametrize("none", [None, {"version": 1, "serial": 1}, {"version": 1, "drivers": {"other": {}}}])
 def test_a_driver_that_is_not_named_has_no_orders(none):
     assert orders.read(none, POD) is None

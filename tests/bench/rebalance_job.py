@@ -20,6 +20,7 @@ from bench import rebalance_workloads
 
 STALL_S = 5
 WAIT_MS = 8
+SHORT = 200  # steps that are a list of their own
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
 
 
@@ -47,8 +48,13 @@ class Words:
 
 
 def burn(steps: Column) -> Column:
-    """CPU time in the JVM, and a number that nobody can know without it."""
-    return f.aggregate(f.sequence(f.lit(1), steps), f.col("value"), lambda sum_, step: sum_ * 31 % 1_000_003 + step)
+    """CPU time in the JVM, and a number nobody knows without it; little memory, for to collect it is CPU time, too."""
+    short, long = f.sequence(f.lit(1), f.lit(SHORT)), f.sequence(f.lit(1), (steps / SHORT).cast("int"))
+
+    def work(sum_: Column, _: Column) -> Column:
+        return f.aggregate(short, sum_, lambda found, step: found * 31 % 1_000_003 + step)
+
+    return f.aggregate(long, f.col("value"), work)
 
 
 def burn_in_python(steps: int) -> Column:

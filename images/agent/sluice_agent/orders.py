@@ -89,6 +89,8 @@ def _of_the_driver(ours: Mapping[str, Any], order: int) -> Orders:
         words["drain"] = _drain(documents.within(ours, "drain"))
     template, balance = _template(ours.get("executorTemplate")), ours.get("balance")
     told = None if balance is None else _balance(documents.within(ours, "balance"))
+    if told and told.act and (told.lever or told.weights):
+        words["cut"] = {"whole": told.whole}  # until a query's first batch was measured
     return Orders(order, _serial(words), words, leaving, template, told)
 
 

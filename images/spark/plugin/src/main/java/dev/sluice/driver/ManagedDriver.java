@@ -45,6 +45,7 @@ public final class ManagedDriver implements DriverPlugin {
         final Fleet fleet = new Fleet(spark);
         waiting = new WaitingWork(spark, guard, state, this::changed);
         conversation = new Conversation(agent, state, orders -> {
+            split.order(orders.first());
             waiting.order(orders.warmUp(), orders.preload());
             guard.gate().set(orders.open(), orders.epoch());
             drainer.order(orders.drain());

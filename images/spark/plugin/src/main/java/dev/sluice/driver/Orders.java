@@ -2,6 +2,7 @@ package dev.sluice.driver;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.agent.Json;
+import dev.sluice.split.Shares;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,9 +19,10 @@ import java.util.List;
  * @param decommission which executors are to leave
  * @param warmUp whether to warm up at the gate
  * @param preload whether to load state at the gate
+ * @param first how batches are cut until their own shares come, null for the source's own plan
  */
 public record Orders(long serial, boolean open, long epoch, Drain drain, int executors, List<String> decommission,
-        boolean warmUp, boolean preload) {
+        boolean warmUp, boolean preload, Shares first) {
     private static final Words WORDS = new Words("orders");
     private static final int MOST_EXECUTORS = 10_000;
     private static final long LONGEST_DRAIN_MS = 24 * 3600 * 1000L;
@@ -54,7 +56,8 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
                 (int) WORDS.number(executors, "total", 0, MOST_EXECUTORS),
                 names(executors, "decommission"),
                 WORDS.flag(document, "warmUp"),
-                WORDS.flag(document, "preload"));
+                WORDS.flag(document, "preload"),
+                first(WORDS.object(document, "cut")));
     }
 
     private static Drain drain(final JsonNode drain) throws IOException {
@@ -67,6 +70,10 @@ public record Orders(long serial, boolean open, long epoch, Drain drain, int exe
         }
         return new Drain(id.textValue(), WORDS.number(drain, "timeoutMs", 0, LONGEST_DRAIN_MS),
                 WORDS.number(drain, "calmMs", 0, LONGEST_DRAIN_MS), WORDS.flag(drain, "stop"));
+    }
+
+    private static Shares first(final JsonNode cut) throws IOException {
+        return cut == null ? null : Shares.equal(WORDS.flag(cut, "whole"));
     }
 
     private static List<String> names(final JsonNode in, final String field) throws IOException {

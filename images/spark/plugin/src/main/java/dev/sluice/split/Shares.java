@@ -13,6 +13,16 @@ import java.util.Map;
  */
 public record Shares(Map<String, Double> of, int perSlot, boolean whole) {
     /**
+     * Before anybody was measured.
+     *
+     * @param whole whether partitions stay whole
+     * @return the same part for each
+     */
+    public static Shares equal(final boolean whole) {
+        return new Shares(Map.of(), 1, whole);
+    }
+
+    /**
      * Each one's part of the input, for those who are there now.
      *
      * @param crew who is there

@@ -26,6 +26,8 @@ public final class Split {
     private final Supplier<List<Crew.Member>> there;
     private final ToIntFunction<String> taken;
     private final Map<String, Shares> told = new ConcurrentHashMap<>();
+    // Written by the thread that gets orders.
+    private volatile Shares first;
     private final Map<String, Made> made = new ConcurrentHashMap<>();
     private final AtomicLong ownNs = new AtomicLong();
     // Who was there when a batch was last planned: written by stream threads, read by the listener's.
@@ -61,9 +63,19 @@ public final class Split {
         }
     }
 
+    /**
+     * How batches of queries are to be cut of which nothing else was told yet: their first ones, and those that warm up.
+     *
+     * @param shares null for the source's own plan
+     */
+    public void order(final Shares shares) {
+        first = shares;
+    }
+
     /** Whoever told us is silent: what it knew grows old. */
     public void forget() {
         told.clear();
+        first = null;
     }
 
     /**
@@ -87,7 +99,7 @@ public final class Split {
         final long beganNs = Own.nowNs();
         try {
             crew = there.get();
-            final Shares shares = query == null ? null : told.get(query);
+            final Shares shares = query == null ? null : told.getOrDefault(query, first);
             if (shares == null || own.isEmpty()) {
                 note(query, 0, "");
                 return own;

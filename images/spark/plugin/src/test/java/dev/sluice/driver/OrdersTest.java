@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.sluice.agent.Json;
+import dev.sluice.split.Shares;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -18,16 +19,17 @@ final class OrdersTest {
 
     @Test
     void whatIsAbsentIsNotWanted() throws IOException {
-        assertEquals(new Orders(0, false, 0, null, 0, List.of(), false, false), read(""));
+        assertEquals(new Orders(0, false, 0, null, 0, List.of(), false, false, null), read(""));
     }
 
     @Test
     void aWholeDocumentIsReadAndUnknownFieldsOfALaterReleaseAreNotMinded() throws IOException {
         assertEquals(
-                new Orders(7, true, 3, new Orders.Drain("h-3", 60_000, 500, true), 4, List.of("2"), true, true),
+                new Orders(7, true, 3, new Orders.Drain("h-3", 60_000, 500, true), 4, List.of("2"), true, true,
+                        Shares.equal(true)),
                 read(",\"serial\":7,\"gate\":{\"open\":true,\"epoch\":3,\"new\":1},\"drain\":{\"id\":\"h-3\",\"timeoutMs\":60000,\"calmMs\":500,"
                         + "\"stop\":true},\"executors\":{\"total\":4,\"decommission\":[\"2\"]},\"warmUp\":true,"
-                        + "\"preload\":true,\"later\":{}"));
+                        + "\"preload\":true,\"cut\":{\"whole\":true},\"later\":{}"));
     }
 
     @ParameterizedTest

@@ -55,6 +55,16 @@ final class SplitTest {
     }
 
     @Test
+    void aQuerysFirstBatchIsCutInEqualPartsIfSoOrderedUntilItsSharesCome() {
+        split.order(Shares.equal(false));
+        assertEquals(2, split.plan("q", RATE, false).size());
+        split.take("q", new Shares(Map.of("1", 1.0, "2", 0.0), 1, false));
+        assertEquals(1, split.plan("q", RATE, false).size());
+        split.forget();
+        assertSame(RATE, split.plan("q", RATE, false));
+    }
+
+    @Test
     void whoIsNotFreeYetGetsNothingAndIsStillThere() {
         split.take("q", HALVES);
         taken.put("1", 1);
