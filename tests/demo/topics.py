@@ -24,9 +24,10 @@ def fill(kube: target.Target, topic: str, records: list[str]) -> None:
     kube.kubectl(*_BROKER, "producer", "--topic", topic, text="\n".join(records) + "\n")
 
 
-def feed(kube: target.Target, topic: str) -> "subprocess.Popen[str]":
-    """Appends each line that is written to it, at once."""
-    return kube.begin(*_BROKER, "producer", "--topic", topic, "--timeout", "5")
+def feed(kube: target.Target, topic: str, batch_bytes: int = 16_384) -> "subprocess.Popen[str]":
+    """Appends each line that is written to it, at once; so many bytes to one partition, then to another."""
+    usual = ("producer", "--topic", topic, "--timeout", "5")
+    return kube.begin(*_BROKER, *usual, "--producer-property", f"batch.size={batch_bytes}")
 
 
 def count(kube: target.Target, topic: str) -> int:
