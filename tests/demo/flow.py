@@ -15,8 +15,8 @@ from house import trouble
 from testbed import target
 
 _PATIENCE_S = 120.0
-# All partitions get records all the time, as of a real stream. Of one that rests Spark's Kafka source learns the end half
-# a second late (it asks behind its own long poll); and with Kafka's usual 16 KiB one would rest for seconds here.
+# All partitions get records all the time, as of a real stream. Of one that rests Spark's Kafka source learns the end
+# half a second late, for it asks behind its own long poll; with Kafka's usual 16 KiB one would rest for seconds here.
 _BATCH_BYTES = 512
 
 
