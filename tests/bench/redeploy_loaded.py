@@ -33,7 +33,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
         ("ms between commits, by handover", ", ".join(map(str, handed["pause_ms"]))),
         ("ms a usual batch", f"{handed['batch_ms']:.0f}"),
         ("s until all executors are new", str(rolled["took_s"])),
-        ("of the offered, by window of 10 s", ", ".join(f"{share:.2f}" for share in rolled["shares"])),
+        ("of the offered, by window of 10 s", ", ".join(f"{one:.2f}" for one in rolled["shares"])),
     )
     title = (
         f"{redeploy_stage.RECORDS_S} records a second, each of which costs CPU time: {_ROUNDS} handovers with {_HANDED}"
