@@ -82,12 +82,13 @@ def test_weights_change_nothing_else_in_the_orders_and_nothing_is_done_for_them(
     assert verdict == life.judge(seen, PLUGGED)
 
 
-def test_the_agent_keeps_it_and_the_plugin_gets_the_same_orders():
+def test_the_agent_keeps_weights_and_the_plugin_gets_the_same_orders():
     plain, more = (
-        read.read({"version": 1, "serial": 5, "drivers": {"d": {"gate": {"open": True}, **balance}}}, "d")
-        for balance in ({}, {"balance": {**ACT, "weights": WEIGHTS}})
+        read.read({"version": 1, "serial": 5, "drivers": {"d": {"gate": {"open": True}, "balance": balance}}}, "d")
+        for balance in (ACT, {**ACT, "weights": WEIGHTS})
     )
     assert plain.document == more.document
+    assert plain.document["cut"] == {"whole": False}  # of all of it the plugin hears that first batches are cut
     assert more.balance == read.Balance(act=True, lever=True, timeout=True, whole=False, weights=WEIGHTS)
 
 
