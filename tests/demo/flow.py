@@ -16,7 +16,8 @@ from testbed import target
 
 _PATIENCE_S = 120.0
 # Each record goes to another partition, so that none rests, as in a real stream. Of one that rests Spark's Kafka source
-# learns the end up to half a second late, for it asks behind its own long poll; with Kafka's 16 KiB one rests for seconds.
+# learns the end up to half a second late, for it asks behind its own long poll; with Kafka's 16 KiB one rests for
+# seconds.
 _BATCH_BYTES = 1
 
 
