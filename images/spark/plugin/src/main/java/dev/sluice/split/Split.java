@@ -64,7 +64,7 @@ public final class Split {
     }
 
     /**
-     * How batches of queries are to be cut of which nothing else was told yet: their first ones, and those that warm up.
+     * How batches of queries are to be cut of which nothing else was told yet: their first ones.
      *
      * @param shares null for the source's own plan
      */
