@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bench import jar, ledger
-from house import stages, trouble
+from house import trouble
 from plugin import agent, broker, drivers, s3
 
 _SLICE_S = 3000.0
 _BEGAN_S = time.monotonic()
-_KAFKA = stages.Stage("Kafka", broker.make, ("packages",), kept=broker.made)
 ALL_KEPT = {"spark.sql.streaming.minBatchesToRetain": "2000"}  # where the times of their files are the measurement
 _STATE = "spark.sql.streaming.stateStore"
 ROCKSDB = {f"{_STATE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"}
@@ -66,7 +65,7 @@ def once(book: ledger.Ledger, name: str, measure: Callable[[], object]) -> dict[
     def in_time() -> object:
         if time.monotonic() - _BEGAN_S > _SLICE_S:
             raise trouble.Trouble(f"this hour is full before {name!r}")
-        jar.build(_KAFKA)
+        jar.build()
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
         found = measure()
         print(f"{time.strftime('%H:%M:%S')} {name}: {found}", flush=True)

@@ -6,8 +6,8 @@ from house import stages, testing, trouble
 
 
 @functools.cache
-def build(*more: stages.Stage) -> None:
-    """With the tools for it, and more of them."""
-    stages.run("JVM tools", [*testing.jvm_stages(), *more])
+def build() -> None:
+    """With the tools for it."""
+    stages.run("JVM tools", testing.jvm_stages())
     if testing.build_plugin():
         raise trouble.Trouble("the plugin does not build")

@@ -14,7 +14,7 @@ from sluice.values import latencies as slim
 from sluice_agent import batches, board, heard, metrics, tally
 
 BEGAN_S = 1_800_000_000.0
-PATIENCE_S = 0.3
+PATIENCE_S, LITTLE_PATIENCE_S = 30.0, 0.3
 POD, IP = "clicks-5f3a9c-1", "127.0.0.1"
 
 
@@ -67,8 +67,9 @@ class ByPrometheus:
         self.fake.scrape(self._driver.page(), pod=POD, instance=f"{IP}:7080")
 
     def mute(self) -> None:
-        """It takes questions, and never answers."""
+        """It takes questions, and never answers, and whoever asks has little patience."""
         self.fake.open.clear()
+        self.source = latencies.FromPrometheus(self.fake.url, LITTLE_PATIENCE_S)
 
     def spoil(self, status: int, answer: bytes) -> None:
         """It answers something else."""
@@ -86,14 +87,18 @@ class ByAgents:
         """A period has passed: nobody has looked."""
 
     def mute(self) -> None:
-        """It takes questions, and never answers."""
+        """It takes questions, and never answers, and whoever asks has little patience."""
         self._fake.open.clear()
-        self.spoil(200, b"x")
+        self._ask_another(LITTLE_PATIENCE_S)
 
     def spoil(self, status: int, answer: bytes) -> None:
         """It answers something else."""
-        self._fake.status, self._fake.garbage, self._fake.anywhere = status, answer, True
-        self.source = agents.FromAgents(self._fake.port, lambda: self._driver.now_s, PATIENCE_S)
+        self._fake.status, self._fake.garbage = status, answer
+        self._ask_another(PATIENCE_S)
+
+    def _ask_another(self, patience_s: float) -> None:
+        self._fake.anywhere = True
+        self.source = agents.FromAgents(self._fake.port, lambda: self._driver.now_s, patience_s)
 
 
 WAYS: dict[str, type[ByPrometheus] | type[ByAgents]] = {"Prometheus": ByPrometheus, "the agents": ByAgents}

@@ -22,12 +22,12 @@ def _home() -> pathlib.Path:
     return paths.CACHE / "kafka" / hashlib.sha256((_IMAGE / "jars.sha256").read_bytes()).hexdigest()[:12]
 
 
-def made() -> bool:
+def _made() -> bool:
     """Whether an earlier run brought the jars."""
     return (_home() / "made").exists()
 
 
-def make(desk: stages.Desk) -> None:
+def _make(desk: stages.Desk) -> None:
     """Brings the jars, hashes checked."""
     jars = _home() / "jars"
     local = f"-Dmaven.repo.local={paths.CACHE / 'maven'}"
@@ -40,6 +40,7 @@ def make(desk: stages.Desk) -> None:
 @contextlib.contextmanager
 def serving(folder: pathlib.Path) -> Iterator[str]:
     """A broker that is its own controller; where it answers."""
+    stages.run("Kafka", [stages.Stage("Kafka", _make, kept=_made)])
     folder.mkdir(parents=True, exist_ok=True)
     port, controller = _free_ports()
     settings = folder / "server.properties"

@@ -1,6 +1,8 @@
 """A driver waits at its gate beside a running one, is refused there where it does not fit, and goes on at batch N+1."""
 
 import dataclasses
+import pathlib
+import re
 import time
 
 import pytest
@@ -77,7 +79,9 @@ def handed_over(job: drivers.Job, old: drivers.Driver, fake_agent: agent.FakeAge
 @pytest.mark.matrix
 def test_with_kafka_it_is_rehearsed_at_the_gate_and_the_handover_is_short_and_exact(fake_agent, tmp_path):
     with broker.serving(tmp_path / "kafka") as servers, agent.FakeAgent(tmp_path / "new-agent") as new_agent:
-        job = drivers.Job(tmp_path / "job", source="kafka", sink="kafka", kafka=servers, topic="rows")
+        log = pathlib.Path(__file__).parent / "consumers.log4j2.properties"
+        conf = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log}"}
+        job = drivers.Job(tmp_path / "job", source="kafka", sink="kafka", kafka=servers, topic="rows", conf=conf)
         checkpoint = storage.Checkpoint.of(job)
         new_agent.order(gate={"open": False}, warmUp=True, preload=True)
         with feeds.feeding(job), drivers.Driver(job, "a", fake_agent.folder) as old:
@@ -95,6 +99,8 @@ def test_with_kafka_it_is_rehearsed_at_the_gate_and_the_handover_is_short_and_ex
                 print(told[-1], commit_times(state)[0][0] - commit_times(quiet)[0][1], "ms of pause")
                 new_agent.order(drain={"id": "end", "timeoutMs": 30_000, "stop": True})
                 assert (old.end(), new.end()) == ("ended", "ended")
+                groups = set(re.findall(r"group\.id = (spark-kafka-source\S+-executor)", new.log.read_text()))
+                assert len(groups) == 1, "the query reads with the consumers its rehearsal made"
         rows = sinks.judge(job, checkpoint.consumed(job.source))
         assert (rows.missing, rows.repeated) == (0, 0)
 

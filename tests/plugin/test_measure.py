@@ -2,7 +2,6 @@
 
 import pytest
 
-from house import stages
 from plugin import agent, broker, drivers, feeds
 from plugin.test_drain import at_least
 
@@ -30,7 +29,6 @@ def test_how_far_the_watermark_is_behind_is_told(fake_agent, tmp_path):
 
 @pytest.mark.matrix
 def test_records_that_wait_in_kafka_are_the_lag(fake_agent, tmp_path):
-    stages.run("Kafka", [stages.Stage("Kafka", broker.make, kept=broker.made)])
     with broker.serving(tmp_path / "kafka") as servers:
         job = drivers.Job(tmp_path / "job", source="kafka", kafka=servers, topic="lag", most_a_batch=10)
         with feeds.feeding(job):

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from house import stages
 from plugin import agent, broker, drivers, feeds
 from plugin.test_drain import assert_at_rest, at_least, committed
 
@@ -56,7 +55,6 @@ def test_the_rate_sources_rows_are_cut_in_the_shares_that_are_wanted(fake_agent,
 
 @pytest.mark.matrix
 def test_a_single_partition_of_kafka_is_read_by_all_executors_and_each_record_once(fake_agent, tmp_path):
-    stages.run("Kafka", [stages.Stage("Kafka", broker.make, kept=broker.made)])
     with broker.serving(tmp_path / "kafka") as servers:
         job = drivers.Job(
             tmp_path / "job",

@@ -43,7 +43,7 @@ public final class ManagedDriver implements DriverPlugin {
         final Drainer drainer = new Drainer(guard, sources, this::changed);
         final StateReport state = new StateReport(spark.applicationId(), guard, drainer);
         final Fleet fleet = new Fleet(spark);
-        waiting = new WaitingWork(spark, guard, state, this::changed);
+        waiting = new WaitingWork(spark, guard, split, state, this::changed);
         conversation = new Conversation(agent, state, orders -> {
             split.order(orders.first());
             waiting.order(orders.warmUp(), orders.preload());

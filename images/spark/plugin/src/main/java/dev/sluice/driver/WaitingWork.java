@@ -3,6 +3,7 @@ package dev.sluice.driver;
 import dev.sluice.checkpoint.Guard;
 import dev.sluice.checkpoint.Query;
 import dev.sluice.checkpoint.SparkQuery;
+import dev.sluice.split.Split;
 import dev.sluice.warmup.Preload;
 import dev.sluice.warmup.WarmUp;
 import java.util.HashMap;
@@ -36,11 +37,12 @@ final class WaitingWork {
     private volatile boolean preloads;
     private volatile boolean ended;
 
-    WaitingWork(final SparkContext spark, final Guard guard, final StateReport state, final Runnable changed) {
+    WaitingWork(final SparkContext spark, final Guard guard, final Split split, final StateReport state,
+            final Runnable changed) {
         this.guard = guard;
         this.state = state;
         this.changed = changed;
-        this.warmUp = new WarmUp(this::isWaiting);
+        this.warmUp = new WarmUp(this::isWaiting, split);
         this.preload = new Preload(spark);
     }
 

@@ -26,7 +26,10 @@ public abstract class ScanRule extends ColumnarRule {
      */
     protected final void put(final SparkSession session) {
         final SessionState state = session.sessionState();
-        Inside.put(state, "columnarRules", state.columnarRules().prepended(this));
+        // A warm-up puts one in while the gate may open for the query itself, which then puts in its own.
+        synchronized (ScanRule.class) {
+            Inside.put(state, "columnarRules", state.columnarRules().prepended(this));
+        }
     }
 
     /**

@@ -15,7 +15,7 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Has each executor make and connect the Kafka producer it will write with; the connector keeps it. The connector itself makes
- * none before the first row. Consumers cannot be made ahead: a source reads under a name it draws after the gate.
+ * none before the first row.
  */
 final class Producers {
     private final StreamExecution execution;

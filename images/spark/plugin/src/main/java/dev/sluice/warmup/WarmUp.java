@@ -3,6 +3,8 @@ package dev.sluice.warmup;
 import dev.sluice.checkpoint.Leaves;
 import dev.sluice.checkpoint.SparkAdmission;
 import dev.sluice.checkpoint.SparkQuery;
+import dev.sluice.split.CutScans;
+import dev.sluice.split.Split;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,7 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
@@ -34,21 +37,23 @@ public final class WarmUp {
     private static final int BATCHES = 4;
     private static final int REHEARSED_BATCHES = 6;
     private static final long LONGEST_MS = 60_000;
-    private static final long LONGEST_REHEARSAL_MS = 30_000;
-    private static final long IDLE_MS = 15_000;
+    private static final long LONGEST_REHEARSAL_MS = 15_000;
     private static final double QUICKER = 0.9;
     private static final long LOOK_MS = 20;
     private static final int LONGEST_REASON = 160;
 
     private final BooleanSupplier goesOn;
+    private final Split split;
 
     /**
      * A warm-up.
      *
      * @param goesOn false when the real query may start: then this one gives way
+     * @param split who cuts the real query's batches
      */
-    public WarmUp(final BooleanSupplier goesOn) {
+    public WarmUp(final BooleanSupplier goesOn, final Split split) {
         this.goesOn = goesOn;
+        this.split = split;
     }
 
     /**
@@ -71,14 +76,28 @@ public final class WarmUp {
         folder.getFileSystem(conf).delete(folder.getParent(), true);
         try {
             final String said = "query '" + waiting.name() + "' warmed up with batches of "
-                    + run(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder, BATCHES, LONGEST_MS);
-            final DataStreamWriter<Row> rehearsal = new Rehearsal(waiting, session).query(WarmUp::madeUp);
-            final String rehearsed = rehearsal == null ? "" : ", on its Kafka with batches of "
-                    + run(waiting, rehearsal, new Path(folder, "rehearsal"), REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
-            return said + rehearsed + producers(execution, session);
+                    + run(start(waiting, Dataset.ofRows(session, plan).writeStream().format("noop"), folder), BATCHES, LONGEST_MS);
+            return said + rehearsed(waiting, session, new Path(folder, "rehearsal")) + producers(execution, session);
         } finally {
             folder.getFileSystem(conf).delete(folder, true);
         }
+    }
+
+    private String rehearsed(final SparkQuery waiting, final SparkSession session, final Path folder)
+            throws InterruptedException, TimeoutException {
+        final DataStreamWriter<Row> rehearsal = new Rehearsal(waiting, session).query(WarmUp::madeUp);
+        if (rehearsal == null) {
+            return "";
+        }
+        final StreamingQuery query = start(waiting, rehearsal, folder);
+        final StreamExecution execution = ((StreamingQueryWrapper) query).streamingQuery();
+        if (!waiting.isRealTime()) {
+            // Its stream has a session of its own, of which nobody knows before it has started.
+            CutScans.plan(execution.sparkSessionForStream(), split);
+        }
+        final String batchesMs = run(query, REHEARSED_BATCHES, LONGEST_REHEARSAL_MS);
+        Consumers.hand(execution, waiting.execution().sparkSessionForStream());
+        return ", on its Kafka with batches of " + batchesMs;
     }
 
     private String producers(final StreamExecution execution, final SparkSession session) {
@@ -90,10 +109,10 @@ public final class WarmUp {
         return ", producers connected in " + (System.nanoTime() - beganNs) / 1_000_000 + " ms";
     }
 
-    private String run(final SparkQuery waiting, final DataStreamWriter<Row> writer, final Path folder, final int batches,
-            final long longestMs) throws InterruptedException, TimeoutException {
-        return run(writer.queryName(SparkAdmission.WARM_UP + waiting.runId()).outputMode(waiting.execution().outputMode())
-                .option("checkpointLocation", folder.toString()).start(), batches, longestMs);
+    private static StreamingQuery start(final SparkQuery waiting, final DataStreamWriter<Row> writer, final Path folder)
+            throws TimeoutException {
+        return writer.queryName(SparkAdmission.WARM_UP + waiting.runId()).outputMode(waiting.execution().outputMode())
+                .option("checkpointLocation", folder.toString()).start();
     }
 
     private String run(final StreamingQuery query, final int batches, final long longestMs)
@@ -101,7 +120,7 @@ public final class WarmUp {
         final long beganNs = System.nanoTime();
         try {
             while (query.isActive() && goesOn.getAsBoolean() && !isSettled(query, batches)
-                    && System.nanoTime() - beganNs < (hasRows(query) ? longestMs : Math.min(longestMs, IDLE_MS)) * 1_000_000) {
+                    && System.nanoTime() - beganNs < longestMs * 1_000_000) {
                 Thread.sleep(LOOK_MS);
             }
         } finally {
@@ -123,11 +142,6 @@ public final class WarmUp {
         final StreamingQueryProgress[] done = query.recentProgress();
         final StreamingQueryProgress before = done.length < 2 ? last : done[done.length - 2];
         return last.batchDuration() >= QUICKER * before.batchDuration();
-    }
-
-    /** Else nobody knows when there will be some. */
-    private static boolean hasRows(final StreamingQuery query) {
-        return query.lastProgress() != null && query.lastProgress().numInputRows() > 0;
     }
 
     /** What the user's own functions say of rows that are none fills pages. */
