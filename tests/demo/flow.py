@@ -15,6 +15,7 @@ from house import trouble
 from testbed import target
 
 _PATIENCE_S = 120.0
+_READING_S = 5.0
 # Each record goes to another partition, so that none rests, as in a real stream. Of one that rests Spark's Kafka source
 # learns the end up to half a second late, for it asks behind its own long poll; with Kafka's 16 KiB one rests for
 # seconds.
@@ -100,7 +101,10 @@ def arrived(kube: target.Target, load: Load, sink: str) -> Arrived:
     """What of all that was sent until now has come through; what has not come for long is lost."""
     sent, last_s = load.sent, time.monotonic() + _PATIENCE_S
     while True:
-        records = topics.read_with_moments(kube, sink, topics.count(kube, sink))
+        # What comes while it is read counts as well, or the reader, which takes one partition after another, ends with
+        # the newest of some and without the oldest of the last.
+        meanwhile = 0 if load.stops else int(load.rate * _READING_S)
+        records = topics.read_with_moments(kube, sink, topics.count(kube, sink) + meanwhile)
         found = Arrived(sent, tuple(sorted((at_ms, int(value)) for at_ms, value in records)))
         if not found.lost or time.monotonic() > last_s:
             return found
