@@ -1,7 +1,5 @@
 """Kafka → Spark → Kafka in both modes, the checkpoint on S3: plain Spark, as the testbed must run it."""
 
-import pytest
-
 from demo import plain_spark, topics
 
 RECORDS = 5_000
@@ -45,15 +43,20 @@ def until_copied(kube, namespace, job, sink, records):
     plain_spark.until(f"{records} records in {sink}", look, deadline_s=180)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_every_record_of_a_topic_arrives_in_another_once(kube, namespace, mode):
+def begin(kube, namespace, mode):
+    """A job that copies one topic to another."""
     source, sink = f"from-{mode}", f"to-{mode}"
     topics.create(kube, source)
     topics.create(kube, sink)
     topics.fill(kube, source, numbered(1, RECORDS))
-    plain_spark.empty_bucket(kube)
     job = job_of(mode, source, sink, mode)
     plain_spark.submit(kube, namespace, job)
-    until_copied(kube, namespace, job, sink, RECORDS)
-    assert topics.count(kube, sink) == RECORDS
-    assert topics.read(kube, sink, RECORDS) == numbered(1, RECORDS)
+    return job, sink
+
+
+def test_every_record_of_a_topic_arrives_in_another_once_in_both_modes(kube, namespace):
+    plain_spark.empty_bucket(kube)
+    for job, sink in [begin(kube, namespace, mode) for mode in MODES]:
+        until_copied(kube, namespace, job, sink, RECORDS)
+        assert topics.count(kube, sink) == RECORDS
+        assert topics.read(kube, sink, RECORDS) == numbered(1, RECORDS)
