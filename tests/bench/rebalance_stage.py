@@ -1,4 +1,4 @@
-"""Where rebalancing is measured: three nodes with an executor each and so much CPU, and a fourth with the driver.
+"""Where rebalancing is measured: three nodes with an executor each and so much CPU, and a fourth with all the rest.
 
 The job (:mod:`bench.rebalance_job`) does one phase after another. Sluice's hands are laid on and taken off by
 `spec.rebalance`, as a user would, when a phase that is ours begins.
@@ -23,10 +23,11 @@ NODES = 4
 _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = rebalance_program.JOB
 _SLICE_S = 3600
-ROWS, STEPS = 600, 80_000  # a batch's, and a row's: about a second and a half of CPU time a batch
+ROWS, STEPS = 600, 320_000  # a batch's, and a row's: about a second and a half of CPU time a batch
 _MOST_BATCHES = 100  # of a phase
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
+_SERVICES = (("testbed", "kafka"), ("testbed", "prometheus"), ("testbed", "s3"), ("kube-system", "coredns"))
 _SPREAD = {  # as a user without Sluice would have it
     "maxSkew": 1,
     "topologyKey": "kubernetes.io/hostname",
@@ -88,6 +89,7 @@ def running(
     """The job, Ready, or the same as plain Spark; at the end nothing of it is left."""
     words = {"rows": rows, "steps": steps, "root": _ROOT, "phases": list(phases)}
     kube = target.connect()
+    _gather_services(kube, node(3))
     values = {"nodeSelector": _on(node(3)), **({"pluginImage": ""} if plain else {})}
     operator = operators.Operator(kube, _RELEASE, (_NAMESPACE,), values)
     operator.prepare()
@@ -102,6 +104,15 @@ def running(
     finally:
         operator.uninstall()
         operator.clear()
+
+
+def _gather_services(kube: target.Target, at: str) -> None:
+    """What the testbed runs for all stays at one node from now on: else it takes part of what executors are given."""
+    patch = json.dumps({"spec": {"template": {"spec": {"nodeSelector": _on(at)}}}})
+    for namespace, name in _SERVICES:
+        kube.kubectl("-n", namespace, "patch", f"deployment/{name}", "-p", patch)
+    for namespace, name in _SERVICES:
+        kube.kubectl("-n", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
 
 
 def measure(
