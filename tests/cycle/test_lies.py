@@ -29,15 +29,15 @@ async def judged(harm=lambda *_: None):
                 driver.ran(executor, *[took_ms] * 10)
             by.see()
             driver.now_s += 15
-        harm(driver, by.fake)
+        harm(driver, by)
         asked = driver.asked(pod=balances.DRIVER.name)
         found = await by.source.read(asked)
         return balancing.judge(seen_at(driver.now_s), balances.DRIVER, memory, found).shown
 
 
 def lying(lie):
-    def harm(_, fake):
-        fake.lie = lie
+    def harm(_, by):
+        by.fake.lie = lie
 
     return harm
 
@@ -91,20 +91,20 @@ async def test_an_answer_that_is_none_moves_nothing(odd):
     assert "answers makes no sense" in shown.message
 
 
-def failing(_, fake):
-    fake.status, fake.garbage = 500, b"out of memory"
+def failing(_, by):
+    by.fake.status, by.fake.garbage = 500, b"out of memory"
 
 
-def silent(_, fake):
-    fake.open.clear()
+def silent(_, by):
+    by.mute()
 
 
 def late(driver, _):
     driver.now_s += 40
 
 
-def skewed(_, fake):
-    fake.skew_s = 3600.0
+def skewed(_, by):
+    by.fake.skew_s = 3600.0
 
 
 GONE = {
