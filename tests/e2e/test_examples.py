@@ -3,7 +3,7 @@
 Two at a time, for a machine of two cores: three take longer than two and one. They run the same operator code with
 other pipelines, so it is enough that they run and go; all of them are suspended, resumed and changed in
 `make bench NAME=operator`, which sets `SLUICE_WHOLE_LIFE`. What that does to a running job is in `test_operator.py` and
-`test_redeploys.py`, and with Kafka and S3 in the demo.
+`test_redeploys.py`; that another driver goes on from S3 without a record lost or twice, in the demo.
 """
 
 import os
