@@ -1,5 +1,6 @@
 """Each experiment changes what it says, measured; and its way back works."""
 
+import contextlib
 import functools
 import json
 import subprocess
@@ -20,27 +21,32 @@ def used_cores(group, over_s=3.0):
     return (cgroups.cpu_used_s(group) - before) / (time.monotonic() - began_s)
 
 
-def test_a_slowed_node_gets_the_share_it_was_given(testbed):
-    node = testbed.named("node2")
-    burn = [*node.inside(), "sh", "-c", "exec timeout 60 sh -c 'while :; do :; done'"]
-    # In the node's cgroup as its pods are: what is limited is the node, whoever works on it.
-    enter = (
-        'echo $$ | tee "$@" >/dev/null; exec ' + " ".join(f"'{w}'" if " " in w else w for w in burn[:-1]) + ' "$BURN"'
-    )
-    files = [str(f) for f in cgroups.entry_files("node2/system")]
-    worker = subprocess.Popen(["sh", "-c", enter, "sh", *files], env={"BURN": burn[-1], "PATH": "/usr/bin:/bin"})
+@contextlib.contextmanager
+def a_worker_among_the_pods(machine):
+    """It takes all the CPU it can get."""
+    group = f"{machine.name}/{cgroups.PODS}/worker"
+    cgroups.make(group)
+    enter = 'echo $$ | tee "$@" >/dev/null; exec timeout 60 sh -c "while :; do :; done"'
+    worker = subprocess.Popen(["sh", "-c", enter, "sh", *map(str, cgroups.entry_files(group))])
     try:
-        free = plain_spark.until("the worker works", lambda: (used := used_cores("node2")) > 0.4 and used)
-        assert "20%" in testbed.slow("node2", "20%")
-        slowed = used_cores("node2")
-        testbed.slow("node2", "full")
-        assert 0.1 < slowed < 0.25
-        assert used_cores("node2") > 2 * slowed
-        assert free > 2 * slowed
+        yield group
     finally:
-        worker.kill()
+        cgroups.kill(group)
         worker.wait()
-        testbed.slow("node2", "full")
+
+
+def test_the_pods_of_a_slowed_node_get_the_share_it_was_given(testbed):
+    with a_worker_among_the_pods(testbed.named("node2")) as worker:
+        try:
+            free = plain_spark.until("the worker works", lambda: (used := used_cores(worker)) > 0.4 and used)
+            assert "20%" in testbed.slow("node2", "20%")
+            slowed = used_cores(f"node2/{cgroups.PODS}")
+            testbed.slow("node2", "full")
+            assert 0.1 < slowed < 0.25
+            assert used_cores(worker) > 2 * slowed
+            assert free > 2 * slowed
+        finally:
+            testbed.slow("node2", "full")
 
 
 def test_a_pod_with_a_higher_limit_than_its_slowed_node_starts_all_the_same(kube, testbed, namespace):

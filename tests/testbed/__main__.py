@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     fake = verbs.add_parser("fake", help="so many KWOK nodes beside the real ones")
     fake.add_argument("count", type=int)
     for verb, value, text in (
-        ("slow", "SHARE", "a node's CPU: 20%% of one core, or full"),
+        ("slow", "SHARE", "the CPU of a node's pods: 20%% of one core, or full"),
         ("link", "RATE", "a node's link: 50mbit, or full"),
     ):
         shaped = verbs.add_parser(verb, help=text)

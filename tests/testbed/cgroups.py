@@ -15,6 +15,7 @@ from house import trouble
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 ALL = "sluice"
+PODS = "kubepods"  # kubelet makes it below its node's own, beside `system` with kubelet itself
 _NEEDED = ("cpu", "cpuset", "memory", "pids")
 _PERIOD_US = 20_000  # short, so that a slowed node stutters less than a batch is long
 _KILL_DEADLINE_S = 20.0

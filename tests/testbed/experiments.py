@@ -16,16 +16,19 @@ _UNITS_BIT = {"kbit": 1_000, "mbit": 1_000_000, "gbit": 1_000_000_000}
 
 
 def slow(machine: box.Box, share: str) -> str:
-    """Gives a node so much of one core (`20%`), or all it can get (`full`)."""
+    """Gives the pods of a node so much of one core (`20%`), or all they can get (`full`); its daemons stay quick."""
     machine.inside()
+    if machine.name == network.CONTROL:
+        raise trouble.Trouble(f"box is {machine.name!r}, which has no pods; allowed are the nodes")
+    pods = f"{machine.name}/{cgroups.PODS}"
     if share == _LIFT:
-        cgroups.limit_cpu(machine.name, None)
-        return f"{machine.name} gets all the CPU there is"
+        cgroups.limit_cpu(pods, None)
+        return f"the pods of {machine.name} get all the CPU there is"
     match = re.fullmatch(r"(\d+(?:\.\d+)?)%", share)
     if match is None or not 5 <= float(match[1]) <= 6400:
         raise trouble.Trouble(f"share is {share!r}; allowed are 5% to 6400% (of one core) and `{_LIFT}`")
-    cgroups.limit_cpu(machine.name, float(match[1]) / 100)
-    return f"{machine.name} gets {share} of one core; `slow {machine.name} {_LIFT}` lifts it"
+    cgroups.limit_cpu(pods, float(match[1]) / 100)
+    return f"the pods of {machine.name} get {share} of one core; `slow {machine.name} {_LIFT}` lifts it"
 
 
 def link(switch: box.Box, machine: box.Box, rate: str) -> str:

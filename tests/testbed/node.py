@@ -90,6 +90,6 @@ def _kubelet(name: str, pki: pathlib.Path, at: pathlib.Path) -> dict[str, object
         "serializeImagePulls": False,
         "nodeStatusUpdateFrequency": "5s",
         "maxPods": 110,
-        # Below a node that is slowed, cgroup v1 takes no limit higher than the node's own: no such pod could start.
+        # Below slowed pods cgroup v1 takes no limit higher than theirs: no pod with one could start.
         "cpuCFSQuota": cgroups.unified(),
     }

@@ -15,7 +15,8 @@ from typing import Any
 from house import shell, trouble
 from testbed import box, cgroups
 
-_OF_CLASS = {"Guaranteed": "kubepods", "Burstable": "kubepods/burstable", "BestEffort": "kubepods/besteffort"}
+_PODS = cgroups.PODS
+_OF_CLASS = {"Guaranteed": _PODS, "Burstable": f"{_PODS}/burstable", "BestEffort": f"{_PODS}/besteffort"}
 _DEVICE = "eth0"
 _NO_ROOM = ("root", "pfifo", "limit", "0")  # of a queue: nothing passes, nothing is refused
 
