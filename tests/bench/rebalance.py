@@ -5,6 +5,7 @@ A day of moves is simulated.
 
 from bench import (
     rebalance_day,
+    rebalance_half_hour,
     rebalance_kinds,
     rebalance_lever,
     rebalance_pieces,
@@ -25,6 +26,7 @@ PARTS = (
     rebalance_stalls,
     rebalance_step,
     rebalance_runtime,
+    rebalance_half_hour,
     rebalance_pieces,
     rebalance_lever,
     rebalance_table3,

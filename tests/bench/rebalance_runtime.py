@@ -30,8 +30,8 @@ _USUAL, _NODE, _SLOWED = 45, 2, 11  # percent of a core, of each; the node that 
 _BEFORE, _PATIENT, _AFTER = 30, 60, 250  # batches: until it may come, until it comes at any rate, and that count
 _CLOSELY = 6, 40  # batches before and after that Sluice is looked at with each
 _PERIOD_S, _LONG_S = 15.0, 1800.0  # the operator's, and that nothing may swing for
+_STEPS = rebalance_stage.STEPS // 4  # a node that nobody helps then takes a second for its part
 _NOTHING, _BOTH = "nothing", "ours: Lever and latency"
-_SWING, _MOST_SWINGS, _MOST_MOVES = 0.03, 1, 1  # a tenth of an equal part; one turn is a step too far, two are a swing
 _ROLL = {
     "spark.plugins": "org.apache.spark.scheduler.cluster.k8s.ExecutorRollPlugin",
     "spark.kubernetes.executor.rollPolicy": "OUTLIER",
@@ -64,8 +64,8 @@ _CONTROLS = (
     _rolling("60s"),
     _rolling("300s"),
 )
-_OURS = (_ours("ours: Lever", True, False), _ours("ours: latency", False, True), _ours(_BOTH, True, True))
-_ALL = (*_CONTROLS, *_OURS)
+BOTH = _ours(_BOTH, True, True)
+_ALL = (*_CONTROLS, _ours("ours: Lever", True, False), _ours("ours: latency", False, True), BOTH)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,14 +83,13 @@ class Turn:
 
 
 def run(book: ledger.Ledger) -> outcome.Outcome:
-    """Each turn of each contender is remembered; then ours for half an hour."""
+    """Each turn of each contender is remembered."""
     found: dict[str, list[Turn]] = {one.way.name: [] for one in _ALL}
     for number in range(_TURNS):
         for one in _ALL:
-            kept = book.once(f"runtime {one.way.name} {number}", functools.partial(_measure, one, _AFTER))
+            kept = book.once(f"runtime {one.way.name} {number}", functools.partial(measure, one, _AFTER))
             found[one.way.name].append(turn(kept))
-    long = book.once("runtime half an hour", functools.partial(_measure, _OURS[-1], None))
-    return _of_turns(found) + _of_the_half_hour(long)
+    return _of_turns(found)
 
 
 def turn(kept: dict[str, Any]) -> Turn:
@@ -142,31 +141,10 @@ def _shown(value: float) -> str:
     return "no" if math.isinf(value) else f"{value:.0f}"
 
 
-def _of_the_half_hour(kept: dict[str, Any]) -> outcome.Outcome:
-    looks = [rebalance_seen.kept_look(one) for one in kept["looks"]]
-    after = [one for one in looks if one.at_s >= kept["at_s"]]
-    parts = [part for _, part in rebalance_seen.parts(after, kept["executor"])]
-    weights = [look.weights[kept["executor"]] for look in after if kept["executor"] in look.weights]
-    swings = {what: rebalance_seen.turns(values, _SWING) for what, values in (("read", parts), ("weight", weights))}
-    moved = rebalance_seen.moves(after)
-    ends = f"{parts[0]:.1%} → {parts[-1]:.1%}"
-    rows = ((str(len(after)), str(moved), ends, f"{min(parts):.1%}", str(swings["read"]), str(swings["weight"])),)
-    header = (
-        "looks", "moves", "slow node's part of the input", "least",
-        f"turns of that by more than {_SWING:.0%}", "of its weight",
-    )  # fmt: skip
-    title = f"{_BOTH}, for half an hour after the node slowed down"
-    bars = (
-        outcome.Bar("runtime-moves", moved, _MOST_MOVES),
-        outcome.Bar("runtime-swings", max(swings.values()), _MOST_SWINGS),
-    )
-    return outcome.Outcome((outcome.Table(title, header, rows),), bars)
-
-
-def _measure(one: Contender, batches: int | None) -> dict[str, Any]:
-    """Until so many batches ended after the slowing; None: for half an hour."""
+def measure(one: Contender, batches: int | None) -> dict[str, Any]:
+    """Until so many batches ended after the slowing; None: for half an hour. JSON can hold it."""
     phase = one.way.phase(_PATIENT + (batches or 100_000) + 10)
-    stage = rebalance_stage.running(rebalance_stage.ROWS, rebalance_stage.STEPS, (phase,), one.conf, one.plain)
+    stage = rebalance_stage.running(rebalance_stage.ROWS, _STEPS, (phase,), one.conf, one.plain)
     with stage as job, rebalance_stage.slowed([_USUAL] * 3):
         watched = _Watched(job, one)
         with contextlib.closing(rebalance_stage.listen(job, (one.way,))) as told:

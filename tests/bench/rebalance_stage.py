@@ -24,7 +24,7 @@ _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = rebalance_program.JOB
 _SLICE_S = 3600
 ROWS, STEPS = 600, 320_000  # a batch's, and a row's: about a second and a half of CPU time a batch
-_MOST_BATCHES = 100  # of a phase
+_IN_FLIGHT = 3  # batches a phase may do beyond its last, until it is stopped
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
 _SERVICES = (("testbed", "kafka"), ("testbed", "prometheus"), ("testbed", "s3"), ("kube-system", "coredns"))
@@ -96,7 +96,8 @@ def running(
     try:
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
-        _fill_topics(kube, {phase["partitions"] for phase in phases if phase["kind"] == "kafka"}, rows * len(phases))
+        from_kafka = [phase for phase in phases if phase["kind"] == "kafka"]
+        _fill_topics(kube, {phase["partitions"] for phase in from_kafka}, rows * _all_batches(from_kafka))
         kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(rebalance_program.config_map(PROGRAM)))
         job.apply(**_usual(words, conf, plain))
         job.wait("condition=Ready")
@@ -121,12 +122,13 @@ def measure(
     shares: Sequence[int] = (),
     rounds: int = 1,
     conf: Mapping[str, str] = COPIES,
+    steps: int = STEPS,
 ) -> tuple[dict[str, rebalance_tasks.Sums], dict[str, list[float]]]:
     """The ways in turns, on nodes with so many percent of a core, or all of it: sums, how long warm batches took."""
     phases = [way.phase(WARM + batches) for _ in range(rounds) for way in ways]
     told: dict[str, rebalance_tasks.Sums] = {}
     warm_s: dict[str, list[float]] = {way.name: [] for way in ways}
-    with running(ROWS, STEPS, phases, conf) as job, slowed(shares):
+    with running(ROWS, steps, phases, conf) as job, slowed(shares):
         for name, took_s in follow(job, ways, len(phases)):
             told[name] = rebalance_tasks.sums(job, name)
             warm_s[name] += took_s[WARM:]
@@ -185,12 +187,16 @@ def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
             process.terminate()
 
 
+def _all_batches(phases: Sequence[Mapping[str, Any]]) -> int:
+    return sum(phase["batches"] + _IN_FLIGHT for phase in phases)
+
+
 def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> None:
-    """With more numbers than all phases of a kind read."""
+    """With as many numbers as all phases read."""
     for number in partitions:
         topics.create(kube, f"rebalance-{number}", number)
         feed = topics.feed(kube, f"rebalance-{number}")
-        feed.communicate("".join(f"{value}\n" for value in range(rows * _MOST_BATCHES)))
+        feed.communicate("".join(f"{value}\n" for value in range(rows)))
         if feed.returncode:
             raise trouble.Trouble(f"rebalance-{number} could not be filled")
 

@@ -11,7 +11,7 @@ from typing import Any
 from bench import ledger, outcome, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
 
-_ROUNDS, _BATCHES = 2, 50
+_ROUNDS, _BATCHES = 2, 100
 _PARTITIONS = 12
 _NOBODY = "nobody"
 _STATIC = (
