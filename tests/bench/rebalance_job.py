@@ -20,7 +20,7 @@ from bench import rebalance_workloads
 
 STALL_S = 5
 WAIT_MS = 8
-SHORT = 200  # steps that are a list of their own
+SIDE = 400  # letters of a row's own; each is compared with each of the word
 MULTIPLIER, QUANTILE = "spark.speculation.multiplier", "spark.speculation.quantile"
 
 
@@ -48,13 +48,13 @@ class Words:
 
 
 def burn(steps: Column) -> Column:
-    """CPU time in the JVM, and a number nobody knows without it; little memory, for to collect it is CPU time, too."""
-    short, long = f.sequence(f.lit(1), f.lit(SHORT)), f.sequence(f.lit(1), (steps / SHORT).cast("int"))
+    """CPU time in the JVM, and a number nobody knows without it: the letters in which a row differs from a long word.
 
-    def work(sum_: Column, _: Column) -> Column:
-        return f.aggregate(short, sum_, lambda found, step: found * 31 % 1_000_003 + step)
-
-    return f.aggregate(long, f.col("value"), work)
+    One loop over a few kilobytes. What Spark interprets, such as `aggregate`, costs half as much again in one JVM as in
+    the next, for their compilers find different things worth their while.
+    """
+    word = f.rpad(f.lit("y"), (steps / SIDE).cast("int"), "y")
+    return f.levenshtein(f.rpad(f.col("value").cast("string"), SIDE, "x"), word).cast("long")
 
 
 def burn_in_python(steps: int) -> Column:
@@ -103,7 +103,7 @@ def worked(rows: DataFrame, phase: Phase, words: Words) -> DataFrame:
     if rebalance_workloads.has(phase.kind):
         return rebalance_workloads.worked(rows, phase.kind, phase.rows or words.rows, phase.partitions)
     if phase.kind == "python":
-        return rows.select(burn_in_python(words.steps // 20).alias("found"))
+        return rows.select(burn_in_python(words.steps // 40).alias("found"))
     if phase.kind == "waiting":
         return rows.select(wait().alias("found"))
     if phase.kind == "stalls":
