@@ -48,4 +48,4 @@ def test_every_command_of_the_readme_works():
     )
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
     assert "it runs on" in done.stdout
-    assert "node2 gets 20% of one core" in done.stdout
+    assert "the pods of node2 get 20% of one core" in done.stdout
