@@ -67,6 +67,16 @@ def test_processes_are_those_of_a_group_and_below_it_each_once(v1):
     assert cgroups.processes("node2") == []
 
 
+@pytest.mark.usefixtures("v1")
+def test_a_group_is_there_once_it_was_made():
+    assert not cgroups.exists("node1/kubepods")
+    for file in cgroups.entry_files("node1/kubepods"):
+        file.parent.mkdir(parents=True)
+        assert not cgroups.exists("node1/kubepods")
+        file.write_text("")
+    assert cgroups.exists("node1/kubepods")
+
+
 def test_missing_controllers_are_named(v1, v2):
     (v2 / "cgroup.controllers").write_text("cpu memory\n")
     assert cgroups.missing() == ["cpuset", "pids"]

@@ -70,6 +70,11 @@ def entry_files(group: str) -> list[pathlib.Path]:
     return [hierarchy / ALL / group / "cgroup.procs" for hierarchy in hierarchies()]
 
 
+def exists(group: str) -> bool:
+    """Whether somebody has made it: a node's pods have one once its kubelet has begun, the control plane has none."""
+    return all(file.exists() for file in entry_files(group))
+
+
 def processes(group: str = "") -> list[int]:
     """The pids of all that is in a group or below it."""
     pids: set[int] = set()

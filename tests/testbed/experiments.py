@@ -18,9 +18,9 @@ _UNITS_BIT = {"kbit": 1_000, "mbit": 1_000_000, "gbit": 1_000_000_000}
 def slow(machine: box.Box, share: str) -> str:
     """Gives the pods of a node so much of one core (`20%`), or all they can get (`full`); its daemons stay quick."""
     machine.inside()
-    if machine.name == network.CONTROL:
-        raise trouble.Trouble(f"box is {machine.name!r}, which has no pods; allowed are the nodes")
     pods = f"{machine.name}/{cgroups.PODS}"
+    if not cgroups.exists(pods):
+        raise trouble.Trouble(f"box is {machine.name!r}, which has no pods; allowed are nodes whose kubelet has begun")
     if share == _LIFT:
         cgroups.limit_cpu(pods, None)
         return f"the pods of {machine.name} get all the CPU there is"

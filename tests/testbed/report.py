@@ -34,7 +34,8 @@ def status(testbed: "cluster.Cluster") -> str:
 def _line(testbed: "cluster.Cluster", name: str, ready: str) -> str:
     if testbed.named(name).pid() is None:
         return f"{name:<10}{'dead':<12}"
-    limit = None if name == network.CONTROL else cgroups.cpu_limit(f"{name}/{cgroups.PODS}")
+    pods = f"{name}/{cgroups.PODS}"
+    limit = cgroups.cpu_limit(pods) if cgroups.exists(pods) else None
     state = "frozen" if cgroups.frozen(name) else ready or "up"
     memory = f"{cgroups.memory_bytes(name) / 2**20:.0f} MiB"
     return f"{name:<10}{state:<12}{'none' if limit is None else f'{limit:.0%}':<12}{memory:<10}"
