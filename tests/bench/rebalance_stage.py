@@ -9,7 +9,7 @@ import dataclasses
 import json
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench import rebalance_program, rebalance_tasks
@@ -24,7 +24,6 @@ _ROOT = f"s3a://{plain_spark.BUCKET}/{_NAMESPACE}/balanced"
 PROGRAM = rebalance_program.JOB
 _SLICE_S = 3600
 ROWS, STEPS = 600, 620_000  # a batch's, and a row's: about a second and a half of CPU time a batch
-_IN_FLIGHT = 3  # batches a phase may do beyond its last, until it is stopped
 WARM = 12  # batches at the beginning of each phase that do not count
 Spec = Mapping[str, Any]
 _SERVICES = (("testbed", "kafka"), ("testbed", "prometheus"), ("testbed", "s3"), ("kube-system", "coredns"))
@@ -96,8 +95,7 @@ def running(
     try:
         operator.install()
         job = streamjobs.fresh(kube, _NAMESPACE, "balanced")
-        from_kafka = [phase for phase in phases if phase["kind"] == "kafka"]
-        _fill_topics(kube, {phase["partitions"] for phase in from_kafka}, rows * _all_batches(from_kafka))
+        _fill_topics(kube, [phase for phase in phases if phase["kind"] == "kafka"], rows)
         kube.kubectl("-n", _NAMESPACE, "apply", "-f", "-", text=json.dumps(rebalance_program.config_map(PROGRAM)))
         job.apply(**_usual(words, conf, plain))
         job.wait("condition=Ready")
@@ -187,16 +185,13 @@ def _lines(job: streamjobs.Job) -> Iterator[Iterator[str]]:
             process.terminate()
 
 
-def _all_batches(phases: Sequence[Mapping[str, Any]]) -> int:
-    return sum(phase["batches"] + _IN_FLIGHT for phase in phases)
-
-
-def _fill_topics(kube: target.Target, partitions: Iterable[int], rows: int) -> None:
-    """With as many numbers as all phases read."""
-    for number in partitions:
+def _fill_topics(kube: target.Target, phases: Sequence[Mapping[str, Any]], rows: int) -> None:
+    """With twice the numbers that these are to read: a query goes on until it is stopped, and must not run dry."""
+    numbers = 2 * rows * sum(phase["batches"] for phase in phases)
+    for number in {phase["partitions"] for phase in phases}:
         topics.create(kube, f"rebalance-{number}", number)
         feed = topics.feed(kube, f"rebalance-{number}")
-        feed.communicate("".join(f"{value}\n" for value in range(rows)))
+        feed.communicate("".join(f"{value}\n" for value in range(numbers)))
         if feed.returncode:
             raise trouble.Trouble(f"rebalance-{number} could not be filled")
 

@@ -8,7 +8,7 @@ import functools
 import statistics
 from typing import Any
 
-from bench import ledger, outcome, rebalance_stage, rebalance_tasks
+from bench import ledger, outcome, rebalance_seen, rebalance_stage, rebalance_tasks
 from bench.rebalance_stage import Way
 
 _ROUNDS, _BATCHES = 2, 100
@@ -30,7 +30,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     """Both drivers, remembered."""
     static = book.once("stalls static", functools.partial(_measure, _STATIC, rebalance_stage.COPIES))
     found = {**static, **book.once("stalls ours", functools.partial(_measure, _OURS, {}))}
-    p99_s = {name: _p99(one["took_s"]) for name, one in found.items()}
+    p99_s = {name: rebalance_seen.p99(one["took_s"]) for name, one in found.items()}
     best = min((way.name for way in _STATIC), key=lambda name: p99_s[name])
     rows = tuple(
         (name, str(len(one["took_s"])), f"{statistics.median(one['took_s']):.2f}", f"{p99_s[name]:.2f}",
@@ -44,10 +44,6 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
     )
     title = "A task of every fifth batch stalls for 5 s, whichever executor it is on; a second attempt does not"
     return outcome.Outcome((outcome.Table(title, header, rows),), bars)
-
-
-def _p99(values: list[float]) -> float:
-    return sorted(values)[int(0.99 * (len(values) - 1))]
 
 
 def _measure(ways: tuple[Way, ...], conf: dict[str, str]) -> dict[str, Any]:
