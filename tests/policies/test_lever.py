@@ -49,10 +49,18 @@ def test_shares(learned, measured, live, rows, shares):
     assert rows_of(lever.step(state, batch(measured, live, rows), ARGS)) == shares
 
 
-def test_a_new_measure_is_believed_to_the_gain():
+@pytest.mark.parametrize(
+    ("rows", "rate"),
+    [
+        pytest.param(200, 125.0, id="faster: a quarter of the way in rows per second"),
+        pytest.param(50, 80.0, id="slower: a quarter of the way in seconds per row, from 10 to 20 ms"),
+        pytest.param(100, 100.0, id="as before: nothing"),
+    ],
+)
+def test_a_new_measure_is_believed_to_the_gain(rows, rate):
     before = State((("a", 100.0),))
-    after = lever.step(before, batch([("a", 200, 1.0)], "a", 1), lever.Args(gain=0.25))
-    assert after.state == State((("a", 125.0),))
+    after = lever.step(before, batch([("a", rows, 1.0)], "a", 1), lever.Args(gain=0.25))
+    assert after.state == State((("a", pytest.approx(rate)),))
 
 
 def test_three_executors_of_which_one_is_throttled_reach_the_bound_in_one_batch():
@@ -62,11 +70,18 @@ def test_three_executors_of_which_one_is_throttled_reach_the_bound_in_one_batch(
     assert max(times) == pytest.approx(112_000 / 112)
 
 
-def test_a_step_change_is_learned_to_94_percent_in_three_batches():
+@pytest.mark.parametrize(
+    ("rate", "reached"),
+    [
+        pytest.param(25.0, 26.3, id="4 x slower, to 5 %"),
+        pytest.param(400.0, 380.8, id="4 x faster, to 5 %"),
+    ],
+)
+def test_a_step_change_is_learned_in_three_batches(rate, reached):
     state, live = State((("a", 100.0),)), "a"
     for _ in range(3):
-        state = lever.step(state, batch([("a", 50, 1.0)], live, 1), ARGS).state
-    assert state.capacities[0][1] == pytest.approx(50 + 50 * 0.4**3)
+        state = lever.step(state, batch([("a", 1000, 1000 / rate)], live, 1), ARGS).state
+    assert state.capacities[0][1] == pytest.approx(reached, abs=0.1)
 
 
 @pytest.mark.parametrize(
