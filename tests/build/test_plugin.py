@@ -123,8 +123,9 @@ SPECULATES = [
 
 @pytest.mark.parametrize(("spec", "whether"), SPECULATES)
 def test_a_second_attempt_for_late_tasks_is_possible_where_it_is_wanted_and_waits_for_the_agent(spec, whether):
-    found = {key: value for key, value in conf(pod(**spec)).items() if "speculation" in key}
+    found = {key: value for key, value in conf(pod(**spec)).items() if "speculation" in key or "kill" in key}
     expected = {
+        "spark.python.task.killTimeout": "100ms",
         "spark.sluice.speculation": "true",
         "spark.speculation": "true", "spark.speculation.efficiency.enabled": "false",
         "spark.speculation.interval": "50ms", "spark.speculation.minTaskRuntime": "50ms",
@@ -138,7 +139,8 @@ def test_who_sets_speculation_himself_has_it_so(key, theirs):
     job = {"sparkConf": {key: theirs}}
     assert key not in conf(pod(**job))
     assert jobs.properties(jobs.job(**job))[key] == theirs
-    assert ("spark.sluice.speculation" in conf(pod(**job))) is (key != "spark.speculation")
+    for ours in ("spark.sluice.speculation", "spark.python.task.killTimeout"):
+        assert (ours in conf(pod(**job))) is (key != "spark.speculation")
 
 
 def test_without_an_agent_that_sets_its_limit_nothing_is_tried_twice():

@@ -23,7 +23,12 @@ _CLASS = "dev.sluice.entry.SluicePlugin"
 # Spark reads all but the multiplier at its start. Until the plugin sets that, no task takes so many medians: a copy of
 # a task that writes to Kafka would write twice.
 _SWITCH = "spark.speculation"
-_OURS = {"spark.sluice.speculation": "true"}  # so the plugin ends it where a sink would take the rows of each attempt
+_OURS = {
+    "spark.sluice.speculation": "true",  # so the plugin ends it where a sink would take the rows of each attempt
+    # Spark looks every 2 s whether a task in Python is unwanted, then waits as long again: all the while the one that a
+    # copy has overtaken keeps its slot from the next batches.
+    "spark.python.task.killTimeout": "100ms",
+}
 _REPLAY = {
     _SWITCH: "true",
     "spark.speculation.efficiency.enabled": "false",  # it spares tasks that progress slowly
