@@ -16,7 +16,8 @@ from house import install, paths, spark, stages
 _PLUGIN = paths.ROOT / "images" / "spark" / "plugin"
 _JVM_PACKAGES = ("openjdk-17-jdk-headless", "maven")
 _NOT_IN_UNIT = ("tests/e2e", "tests/layout", "tests/bench", "tests/plugin")
-_LONG = "tests/faults"  # as long as all other unit tests
+_LONG = "tests/faults/test_crash_points.py"  # as long as all other unit tests
+_DRAINS = "tests/plugin/test_drain.py"  # as long as all others on Spark
 _E2E_TIMEOUT_S = 900
 
 
@@ -44,13 +45,9 @@ def run(suites: list[str]) -> int:
 
 
 def _unit() -> tuple[int, Count]:
-    """In two processes: one of them would leave a core idle for minutes."""
     others = (f"--ignore={path}" for path in (*_NOT_IN_UNIT, _LONG))
-    with concurrent.futures.ThreadPoolExecutor(1) as beside:
-        long = beside.submit(_pytest, "faults", _LONG, "-m", "not cluster", "-q", "--no-header")
-        code, count = _pytest("unit", "tests", "-m", "not cluster", *others)
-        long_code, more = long.result()
-    return code or long_code, count + more
+    long = ("faults", _LONG, "-m", "not cluster", "-q", "--no-header")
+    return _side_by_side(("unit", "tests", "-m", "not cluster", *others), long)
 
 
 def _jvm() -> tuple[int, Count]:
@@ -62,7 +59,10 @@ def _jvm() -> tuple[int, Count]:
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped", flush=True)
     if code or count == Count():
         return code or 1, count
-    on_spark, more = _pytest("plugin", "tests/plugin", "-m", "not matrix", *_slow())
+    on_spark, more = _side_by_side(
+        ("plugin", "tests/plugin", f"--ignore={_DRAINS}", "-m", "not matrix", *_slow()),
+        ("drains", _DRAINS, "-m", "not matrix", *_slow()),
+    )
     return on_spark, count + more
 
 
@@ -134,6 +134,15 @@ def testbed(*words: str, quiet: bool = False) -> int:
     command = [str(install.python()), "-m", "testbed", *words]
     env = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tests")}
     return subprocess.run(command, env=env, stdout=out, stderr=out, check=False).returncode
+
+
+def _side_by_side(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[int, Count]:
+    """In two processes: one of them would leave a core idle for minutes."""
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        second = beside.submit(_pytest, *other)
+        code, count = _pytest(*one)
+        second_code, more = second.result()
+    return code or second_code, count + more
 
 
 def _pytest(name: str, *words: str) -> tuple[int, Count]:
