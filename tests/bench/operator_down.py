@@ -37,7 +37,7 @@ def run(book: ledger.Ledger) -> outcome.Outcome:
 def _played() -> Body:
     """A process has no chart beside it, but a real driver needs what the chart allows it."""
     testbed = cluster.Cluster()
-    role = shell.read(binaries.HELM.directory / "helm", *_ROLE)
+    role = shell.read(binaries.OTHERS.directory / "helm", *_ROLE)
     testbed.kubectl("apply", "-f", "-", text=role)
     try:
         return operator_stage.play(0, _measure)

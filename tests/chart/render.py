@@ -16,7 +16,7 @@ CHART = paths.ROOT / "charts" / "sluice"
 NAMESPACE = "sluice-system"
 IMAGE = "registry.example/sluice"
 MONITORING = ("monitoring.coreos.com/v1/PodMonitor", "monitoring.coreos.com/v1/PrometheusRule")
-_HELM = binaries.HELM.directory / "helm"
+_HELM = binaries.OTHERS.directory / "helm"
 
 Body = Mapping[str, Any]
 

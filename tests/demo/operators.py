@@ -10,7 +10,7 @@ from house import paths, shell
 from testbed import binaries, images, target
 
 _CHART = paths.ROOT / "charts" / "sluice"
-_HELM = binaries.HELM.directory / "helm"
+_HELM = binaries.OTHERS.directory / "helm"
 _DEADLINE = "--timeout=180s"
 
 

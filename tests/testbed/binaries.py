@@ -1,7 +1,8 @@
 """Builds the Kubernetes programs from Go modules, once per version, into the cache.
 
 One multi-call binary holds the control plane, the node programs, etcd and kubectl: they share most of their code, and
-the build takes half the time. Sources and checksums are in `go/`.
+the build takes half the time. The others are of one module, for what they share is then built once. Sources, versions
+and checksums are in `go/`.
 """
 
 import dataclasses
@@ -21,38 +22,32 @@ _OLDEST_GO = (1, 24)
 
 
 @dataclasses.dataclass(frozen=True)
-class Program:
-    """Something Go builds: from a folder here, or by module path and version from the module proxy."""
+class Programs:
+    """What Go builds at once: packages that a module here has or asks for."""
 
-    name: str
-    source: str
+    module: str
+    packages: tuple[str, ...] = (".",)
     flags: str = ""
 
     @property
     def directory(self) -> pathlib.Path:
-        """Where it is built to; the name holds all that decides its content."""
-        text = f"{self.source} {self.flags}"
-        folder = GO / self.source
-        if folder.is_dir():
-            text += "".join(file.read_text() for file in sorted(folder.iterdir()))
-        return paths.CACHE / "bin" / f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        """Where they are built to; the name holds all that decides their content."""
+        files = sorted(file for file in (GO / self.module).rglob("*") if file.is_file())
+        text = f"{self.module} {self.flags}" + "".join(file.read_text() for file in files)
+        return paths.CACHE / "bin" / f"{self.module}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def built(self) -> bool:
-        """Whether the cache has it."""
-        return (self.directory / self.name).exists()
+        """Whether the cache has them."""
+        return self.directory.exists()
 
     def build(self, desk: stages.Desk) -> None:
-        """Builds it and puts it into the cache whole."""
+        """Builds them and puts them into the cache whole."""
         _check_go()
         part = self.directory.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         flags = ["-trimpath", "-ldflags", f"-s -w {self.flags}"]
-        folder = GO / self.source
-        if folder.is_dir():
-            desk.shell.run("go", "build", *flags, "-o", part / self.name, ".", cwd=folder, env=_env())
-        else:
-            desk.shell.run("go", "install", *flags, self.source, env={**_env(), "GOBIN": str(part)})
+        desk.shell.run("go", "build", *flags, "-o", f"{part}/", *self.packages, cwd=GO / self.module, env=_env())
         part.rename(self.directory)
 
 
@@ -63,11 +58,9 @@ def _kubernetes_flags() -> str:
     return f"{version} -X k8s.io/client-go/pkg/version.gitVersion=v{versions.KUBERNETES}"
 
 
-KUBE = Program("kube", "kube", _kubernetes_flags())
-COREDNS = Program("coredns", "coredns")
-KWOK = Program("kwok", f"sigs.k8s.io/kwok/cmd/kwok@v{versions.KWOK}")
-HELM = Program("helm", f"helm.sh/helm/v3/cmd/helm@v{versions.HELM}")
-ALL = (KUBE, COREDNS, KWOK, HELM)
+KUBE = Programs("kube", flags=_kubernetes_flags())
+OTHERS = Programs("others", ("./coredns", "helm.sh/helm/v3/cmd/helm", "sigs.k8s.io/kwok/cmd/kwok"))
+ALL = (KUBE, OTHERS)
 
 
 def directory() -> pathlib.Path:
@@ -81,9 +74,9 @@ def link() -> None:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     for name in _CALLED:
-        (part / name).symlink_to(KUBE.directory / KUBE.name)
-    for program in (KWOK, HELM):
-        (part / program.name).symlink_to(program.directory / program.name)
+        (part / name).symlink_to(KUBE.directory / "kube")
+    for name in ("helm", "kwok"):
+        (part / name).symlink_to(OTHERS.directory / name)
     if directory().exists():
         shutil.rmtree(directory())
     part.rename(directory())

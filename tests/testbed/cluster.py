@@ -235,11 +235,10 @@ class Cluster:
 
 def build_stages() -> list[stages.Stage]:
     """Everything the cache must have: packages, programs, images; the same whether a cluster follows or not."""
+    kube, others = binaries.KUBE, binaries.OTHERS  # one after the other: each keeps all cores busy
     programs = [
-        stages.Stage(
-            f"build {p.name}", p.build, ("packages",) + (() if p is binaries.KUBE else ("build kube",)), p.built
-        )
-        for p in binaries.ALL
+        stages.Stage("build kube", kube.build, ("packages",), kube.built),
+        stages.Stage("build others", others.build, ("build kube",), others.built),
     ]
     pictures = [stages.Stage(f"image {i.name}", i.build, _before(i), i.built) for i in images.ALL]
     return [
@@ -262,7 +261,7 @@ def _unpack(desk: stages.Desk) -> None:
 def _before(image: images.Image) -> tuple[str, ...]:
     if image.on:
         return (f"image {image.on.name}",)
-    more = {images.COREDNS: ("build coredns",), images.PLUGIN: ("Spark",)}.get(image, ())
+    more = {images.COREDNS: ("build others",), images.PLUGIN: ("Spark",)}.get(image, ())
     return ("base" if image.on_base else "packages", *more)
 
 

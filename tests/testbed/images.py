@@ -95,7 +95,7 @@ def _files(inputs: tuple[pathlib.Path, ...]) -> list[pathlib.Path]:
 
 
 def _built_parts(name: str) -> str:
-    return "-" + binaries.COREDNS.directory.name[-12:] if name == "coredns" else ""
+    return "-" + binaries.OTHERS.directory.name[-12:] if name == "coredns" else ""
 
 
 def _pause(desk: stages.Desk, context: pathlib.Path) -> None:
@@ -103,7 +103,7 @@ def _pause(desk: stages.Desk, context: pathlib.Path) -> None:
 
 
 def _coredns(desk: stages.Desk, context: pathlib.Path) -> None:
-    desk.shell.run("cp", binaries.COREDNS.directory / "coredns", context)
+    desk.shell.run("cp", binaries.OTHERS.directory / "coredns", context)
 
 
 def _kafka(desk: stages.Desk, context: pathlib.Path) -> None:

@@ -1,8 +1,9 @@
-"""Every version the testbed builds or installs. A change here is a new cache key: only what changed is built again."""
+"""The versions the testbed builds or installs, but of what `go/others` asks for.
+
+A change here is a new cache key: only what changed is built again.
+"""
 
 KUBERNETES = "1.34.4"
-HELM = "3.19.2"
-KWOK = "0.7.0"
 SPARK = "4.3.0"
 KAFKA = "4.1.0"
 
