@@ -12,7 +12,7 @@ The default (`variant="all"`) cuts by Eq. 7 over all executors. Where it leaves 
 - The median group takes part. The published one leaves it alone: with three executors (50, 50 and 12 % of a core) its
   batch lasts 1.20 x the bound, and of two equal stragglers the second keeps everything, because the helpers' load is
   updated while the sum over them is not (Alg. 1 lines 30 and 34). `tests/policies/test_lever_paper.py` shows both.
-- A capacity is a rate learned from the rows really carried: C <- C + gain (rows / finish - C). Where the rows were cut
+- A capacity is a rate learned from the rows really carried: by `gain` towards rows / finish. Where the rows were cut
   by Eq. 7 this is Eq. 1-2 up to a common factor that cancels in Eq. 7; where they were not (a gate was lifted, an
   executor joined), Eq. 1-2 alone would blame the executor for the plan.
 - `gain` 0.6 instead of 1: the noise of one batch counts 60 %. Who became faster is averaged in rows per second, who
