@@ -20,3 +20,11 @@ def _the_jar_is_built() -> None:
     missing = [jar.name for jar in drivers.JARS if not jar.exists()]
     if missing:
         pytest.fail(f"{missing} not built: run `make jvm`, which builds them first")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_compiler() -> Iterator[None]:
+    """A third of so short a life would go into the JVM's second one; benches, which start the same drivers, keep it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+        yield

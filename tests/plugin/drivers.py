@@ -129,7 +129,6 @@ def environment(file: pathlib.Path, conf: Mapping[str, str], agent_dir: pathlib.
     """What makes a Python program a driver with these settings, which are written to a file."""
     env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(spark.python())}
     env |= {"SLUICE_DRAIN_TIMEOUT_MS": "30000", "PYSPARK_SUBMIT_ARGS": _submit(file, {**_CONF, **conf})}
-    env |= {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}  # a third of so short a life went into its second compiler
     return env if agent_dir is None else {**env, "SLUICE_AGENT_DIR": str(agent_dir)}
 
 
