@@ -116,9 +116,11 @@ def test_an_image_is_built_again_when_a_file_of_it_changes_and_only_then(tmp_pat
     assert image.key() != first
 
 
-def test_a_program_is_built_again_when_its_sources_or_its_version_change():
+def test_programs_are_built_again_when_their_sources_their_version_or_their_packages_change():
     assert binaries.KUBE.directory == binaries.Programs("kube", flags=binaries.KUBE.flags).directory
-    assert len({binaries.KUBE.directory, binaries.Programs("kube").directory, binaries.OTHERS.directory}) == 3
+    assert binaries.KUBE.directory != binaries.Programs("kube", flags="-X version=2").directory
+    assert binaries.OTHERS.directory != binaries.Programs("others", binaries.OTHERS.packages[:1]).directory
+    assert len({programs.directory for programs in binaries.ALL}) == len(binaries.ALL)
 
 
 def blob(layout, content):

@@ -33,7 +33,7 @@ class Programs:
     def directory(self) -> pathlib.Path:
         """Where they are built to; the name holds all that decides their content."""
         files = sorted(file for file in (GO / self.module).rglob("*") if file.is_file())
-        text = f"{self.module} {self.flags}" + "".join(file.read_text() for file in files)
+        text = " ".join((self.module, self.flags, *self.packages)) + "".join(file.read_text() for file in files)
         return paths.CACHE / "bin" / f"{self.module}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def built(self) -> bool:
