@@ -117,8 +117,8 @@ public final class Guard {
 
     /** The stream thread looks at {@code offsets/} for the first time: refused, held, then fenced and let through. */
     void enter(final Path root, final Configuration conf) {
-        final Query known = of(root);
-        if (known != null && known.spark().isActive()) {
+        // By its thread, not by whether it is active: one that is stopped between two looks has passed its gate all the same.
+        if (ofThread() != null) {
             return;
         }
         final Query query = admission.recognise(root);
