@@ -16,6 +16,7 @@ Body = dict[str, Any]
 DEADLINE_S = 240  # a machine of two cores may have other things to do
 _ROW = re.compile(r"^\+[-+]+\+\n\|.*\|\n\+[-+]+\+\n\|", re.MULTILINE)  # a table of the console sink that is not empty
 _KINDS = "streamjobs,pods,services,configmaps,serviceaccounts,rolebindings,poddisruptionbudgets,leases"
+CONF = {**plain_spark.S3, "spark.sql.shuffle.partitions": "2"}
 _SMALL = {"requests": {"cpu": "100m"}}
 
 
@@ -35,7 +36,7 @@ class Job:
             "checkpoint": {"location": f"s3a://{plain_spark.BUCKET}/{self.namespace}/{self.name}"},
             "driver": {"template": template(names.DRIVER_CONTAINER)},
             "executors": {"count": 1, "template": template(names.EXECUTOR_CONTAINER)},
-            "sparkConf": {**plain_spark.S3, "spark.sql.shuffle.partitions": "2"},
+            "sparkConf": CONF,
         }
         meta = {"name": self.name, "namespace": self.namespace}
         body = {"apiVersion": "sluice.dev/v1alpha1", "kind": "StreamJob", "metadata": meta, "spec": {**usual, **spec}}

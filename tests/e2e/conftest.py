@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from demo import operators
+from demo import operators, streamjobs
 from e2e import namespaces
 from house import trouble
 from testbed import addons, cluster, machine, target
@@ -52,6 +52,15 @@ def testbed(kube: target.Target) -> cluster.Cluster:
     if kube.own:
         pytest.skip("this does to nodes what a cluster of your own would not like")
     return cluster.Cluster()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_compiler() -> Iterator[None]:
+    """Jobs that live for minutes, on nodes that share two cores, do without their JVMs' second one; benches keep it."""
+    options = {f"spark.{role}.extraJavaOptions": "-XX:TieredStopAtLevel=1" for role in ("driver", "executor")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamjobs, "CONF", {**streamjobs.CONF, **options})
+        yield
 
 
 @pytest.fixture

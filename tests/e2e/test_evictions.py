@@ -11,7 +11,7 @@ from demo import plain_spark, streamjobs
 from e2e import namespaces
 from sluice.values import names
 
-CONF = {**plain_spark.S3, "spark.sql.shuffle.partitions": "10", "spark.sql.streaming.minBatchesToRetain": "500"}
+CONF = {"spark.sql.shuffle.partitions": "10", "spark.sql.streaming.minBatchesToRetain": "500"}
 RECLAIMED = {"key": "test.sluice.dev/reclaimed", "effect": "NoExecute"}
 
 
@@ -20,7 +20,7 @@ def moved(kube, installed):
     """A job whose batches take longer than the second between them, so that one is always in flight."""
     assert installed
     found = streamjobs.fresh(kube, namespaces.JOBS, "moved")
-    found.apply(sparkConf=CONF)
+    found.apply(sparkConf={**streamjobs.CONF, **CONF})
     found.wait("condition=Ready")
     plain_spark.until("some batches", lambda: found.last("commits") >= 2, streamjobs.DEADLINE_S)
     yield found
