@@ -104,7 +104,13 @@ public final class Guard {
     private void refuse(final String sentence) {
         final Query query = admission.refuse(sentence);
         query.problem(sentence);
-        queries.removeIf(old -> !old.spark().isActive());
+        add(query);
+    }
+
+    // A stopped one may still be in its last batch: it stays, and its fence with it, until its thread ends or it runs anew.
+    private void add(final Query query) {
+        queries.removeIf(old -> !old.spark().isActive()
+                && (old.spark().hasEnded() || old.spark().root().equals(query.spark().root())));
         queries.add(query);
     }
 
@@ -125,8 +131,7 @@ public final class Guard {
         if (query == null) {
             return;
         }
-        queries.removeIf(old -> !old.spark().isActive());
-        queries.add(query);
+        add(query);
         changed.run();
         try {
             admission.admit(query, conf);

@@ -49,6 +49,10 @@ public final class Query {
          * @return false after stop() or a failure */
         boolean isActive();
 
+        /** Whether its thread has ended, later than it was stopped: it writes nothing more.
+         * @return false while the thread lives */
+        boolean hasEnded();
+
         /** Whether an interrupt meets it outside any source or sink.
          * @return true between triggers */
         boolean isIdle();

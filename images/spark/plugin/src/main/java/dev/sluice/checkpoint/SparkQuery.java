@@ -60,6 +60,11 @@ public final class SparkQuery implements Query.Spark {
     }
 
     @Override
+    public boolean hasEnded() {
+        return !execution.queryExecutionThread().isAlive();
+    }
+
+    @Override
     public boolean isIdle() {
         return !execution.status().isTriggerActive() || execution.status().message().startsWith("Waiting");
     }
@@ -73,7 +78,7 @@ public final class SparkQuery implements Query.Spark {
             execution.stop();
         } catch (final IllegalStateException e) {
             // The user's program goes on as soon as the query has ended, and may have stopped Spark before we are back here.
-            if (execution.queryExecutionThread().isAlive()) {
+            if (!hasEnded()) {
                 throw e;
             }
         } catch (final TimeoutException e) {

@@ -5,6 +5,7 @@ import org.apache.hadoop.fs.Path;
 /** A query as gate and drain see it, without Spark. */
 final class FakeSpark implements Query.Spark {
     volatile boolean active = true;
+    volatile boolean ended;
     volatile boolean realTime;
     volatile long batch;
     private final Path root;
@@ -46,6 +47,11 @@ final class FakeSpark implements Query.Spark {
     @Override
     public boolean isActive() {
         return active;
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return ended;
     }
 
     @Override
