@@ -119,12 +119,20 @@ def test_the_operators_weights_bend_what_was_learned(on, balancer):
 
 def test_shares_are_settled_once_they_hardly_change_any_more(on, balancer):
     ordered(on, lever=True)
-    for number in range(4):
+    for number in range(6):
         assert not balancer.queries or not balancer.queries["q-1"].settled
         balancer.after(ended(EVEN, number))
     assert balancer.queries["q-1"].settled
-    balancer.after(ended({**EVEN, "1": (1000, 4000)}, 5))
+    balancer.after(ended({**EVEN, "1": (1000, 4000)}, 6))
     assert not balancer.queries["q-1"].settled
+
+
+def test_shares_that_differ_from_batch_to_batch_as_noise_has_it_are_settled(on, balancer):
+    ordered(on, lever=True)
+    for number in range(8):
+        noisy = {**EVEN, "1": (1000, 850 if number % 2 else 1150)}
+        balancer.after(ended(noisy, number))
+    assert balancer.queries["q-1"].settled
 
 
 def test_a_task_counts_as_a_straggler_from_where_the_last_ones_had_their_tail(on, balancer):

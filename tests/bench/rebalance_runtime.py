@@ -27,10 +27,12 @@ from demo import streamjobs
 
 _TURNS = 2
 _USUAL, _NODE, _SLOWED = 45, 2, 11  # percent of a core, of each; the node that gets less
-_BEFORE, _PATIENT, _AFTER = 30, 60, 250  # batches: until it may come, until it comes at any rate, and that count
+# Batches: until it may come, until it comes at any rate, and that count. For the first 200 a JVM still compiles, and
+# with a ninth of a core that holds a batch up for half a second: chance, and no contender's.
+_BEFORE, _PATIENT, _AFTER = 200, 260, 250
 _CLOSELY = 6, 40  # batches before and after that Sluice is looked at with each
 _PERIOD_S, _LONG_S = 15.0, 1800.0  # the operator's, and that nothing may swing for
-_STEPS = rebalance_stage.STEPS // 4  # a node that nobody helps then takes a second for its part
+_STEPS = rebalance_stage.STEPS // 2  # with half of it, chance alone is more than what any two contenders differ by
 _NOTHING = "nothing"
 _ROLL = {
     "spark.plugins": "org.apache.spark.scheduler.cluster.k8s.ExecutorRollPlugin",
@@ -54,8 +56,9 @@ def _rolling(interval: str) -> Contender:
 
 
 def _ours(name: str, lever: bool, latency: bool) -> Contender:
+    """With the timeout as it comes: no limit of the user's own."""
     rebalance = {"mode": "Act", "lever": {"enabled": lever}, "latency": {"enabled": latency}}
-    return Contender(Way(name, 3, rebalance=rebalance))
+    return Contender(Way(name, 3, rebalance=rebalance), {})
 
 
 _CONTROLS = (

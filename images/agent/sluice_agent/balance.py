@@ -8,7 +8,7 @@ where an executor has less than an equal one, its learned share is cut down by a
 import collections
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sluice_agent import batches, board, heard, orders
@@ -18,7 +18,7 @@ _PER_SLOT = 1
 _LEAST_S = 0.05  # a shorter scan is mostly Spark's own work for a task, and tells nothing of an executor
 _BEATEN = 2.0  # times as long as until the copy was done
 _PERIOD_TASKS = 1000  # whose latencies decide when one counts as a straggler
-_STEADY_BATCHES, _STEADY = 3, 0.05
+_STEADY_BATCHES, _STEADY = 3, 0.1  # means of so many, in parts of an equal one: single ones carry their noise
 _LEVER, _TIMEOUT = lever.Args(), timeout.Args()
 Shares = Mapping[str, float]
 
@@ -29,7 +29,7 @@ class Learned:
 
     capacities: lever_types.State = dataclasses.field(default_factory=lambda: lever_types.State(()))
     shares: collections.deque[Shares] = dataclasses.field(
-        default_factory=lambda: collections.deque(maxlen=_STEADY_BATCHES + 1)
+        default_factory=lambda: collections.deque(maxlen=2 * _STEADY_BATCHES)
     )
     stretch: collections.deque[float] = dataclasses.field(
         default_factory=lambda: collections.deque(maxlen=_PERIOD_TASKS)
@@ -38,8 +38,9 @@ class Learned:
 
     @property
     def settled(self) -> bool:
-        """Whether its shares have hardly changed over the last batches."""
-        return len(self.shares) == self.shares.maxlen and all(_near(self.shares[-1], one) for one in self.shares)
+        """Whether the shares of its last batches are about those of the batches before."""
+        shares = list(self.shares)
+        return len(shares) == self.shares.maxlen and _near(shares[:_STEADY_BATCHES], shares[_STEADY_BATCHES:])
 
 
 class Balancer:
@@ -123,5 +124,9 @@ def _watched(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> 
     return {"speculation": {name: float(settings[f"spark.speculation.{name}"]) for name in names}}
 
 
-def _near(one: Shares, other: Shares) -> bool:
-    return one.keys() == other.keys() and all(abs(one[name] - other[name]) <= _STEADY * one[name] for name in one)
+def _near(before: Sequence[Shares], now: Sequence[Shares]) -> bool:
+    crew = now[-1].keys()
+    if any(one.keys() != crew for one in (*before, *now)):
+        return False
+    drifts = (sum(one[name] for one in now) - sum(one[name] for one in before) for name in crew)
+    return max(map(abs, drifts)) <= _STEADY * len(now) / len(crew)

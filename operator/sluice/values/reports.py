@@ -27,7 +27,7 @@ class Query:
     committed_at_ms: int = 0  # since 1970, by the driver's clock; 0: it has committed nothing itself
     first_commit_at_ms: int = 0
     split: str | None = None  # empty: its input is cut; else why it is left alone; None: nobody says
-    settled: bool | None = None  # Lever's shares are about the same as two batches ago; None: nobody says
+    settled: bool | None = None  # Lever's shares are about the same as three batches ago; None: nobody says
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
