@@ -135,6 +135,15 @@ def test_shares_that_differ_from_batch_to_batch_as_noise_has_it_are_settled(on, 
     assert balancer.queries["q-1"].settled
 
 
+def test_who_gets_less_than_half_of_an_equal_part_counts_as_slow_until_it_has_most_of_one_again(on, balancer):
+    ordered(on, lever=True)
+    found = []
+    for number, third_ms in enumerate([500] * 3 + [2000] * 4 + [900] * 6 + [500] * 6):
+        balancer.after(ended({**EVEN, "3": (1000, third_ms)}, number))
+        found.append("".join(balancer.queries["q-1"].slow))
+    assert (found[:3], found[6], found[12], found[-1]) == ([""] * 3, "3", "3", "")
+
+
 def test_a_task_counts_as_a_straggler_from_where_the_last_ones_had_their_tail(on, balancer):
     ordered(on, timeout=True)
     found = balancer.after(ended(EVEN, stretch=[[100, 80], [200, 17], [2500, 3]]))["speculation"]

@@ -126,6 +126,16 @@ def test_a_query_whose_input_is_left_alone_is_told_with_the_reason(on, states, b
     assert (found["split"], found["settled"]) == ("V1", False)
 
 
+def test_who_is_slow_is_told(on, states, balancer, known):
+    on.put(orders.read({"version": 1, "serial": 1, "drivers": {"d": {"balance": {"act": True, "lever": True}}}}, "d"))
+    states.take(heard.read(plugin.state()))
+    slow = {"1": plugin.work(scanRows=900, scanMs=500), "2": plugin.work(scanRows=100, scanMs=500)}
+    for number in range(3):
+        assert "slow" not in report.make(known, 0).words["queries"][0]
+        balancer.after(batches.read(plugin.batch(number, executors=slow, crew={"1": 1, "2": 1})))
+    assert report.make(known, 0).words["queries"][0]["slow"] == ["2"]
+
+
 URGENT = [
     ({"queries": [plugin.query(committed=42, inFlight=43)]}, False),
     ({"queries": [plugin.query(phase="parked")]}, True),

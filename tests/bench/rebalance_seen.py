@@ -12,7 +12,7 @@ from typing import Any
 
 _SHIFTED = 0.85  # of its usual part of the input: less than noise makes of it
 MOVES = ("Move", "Undo")  # kinds of decisions
-_UNSETTLED = "have not settled"
+_UNSETTLED, _SLOW = "have not settled", "can carry less than half"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,14 +97,15 @@ def agent_saw(looks: Sequence[Look], batches: Sequence[Batch], executor: str, at
 
 
 def operator_saw_s(looks: Sequence[Look], at_s: float) -> float | None:
-    """How long after a moment the operator said that something shifts, or shifted it itself; None: it did not."""
+    """How long after a moment the operator said who is slow, or what shifts, or shifted it itself; None: it did not."""
     before = next(look for look in reversed(looks) if look.at_s <= at_s)
     news = (look for look in looks if look.at_s > at_s and _is_news(before, look))
     return next((look.at_s - at_s for look in news), None)
 
 
 def _is_news(before: Look, now: Look) -> bool:
-    return now.weights != before.weights or (shifts(now) and not shifts(before))
+    named = _SLOW in now.balanced[1] and _SLOW not in before.balanced[1]
+    return named or now.weights != before.weights or (shifts(now) and not shifts(before))
 
 
 def shifts(look: Look) -> bool:

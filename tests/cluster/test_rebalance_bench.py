@@ -92,6 +92,7 @@ def test_of_several_batches_between_two_looks_the_last_one_counts():
     ("later", "after_s"),
     [
         ({"balanced": ("Shifting", "tasks take 4 times as long")}, 10.0),
+        ({"balanced": ("Balanced", "as it is; executor 3 on n can carry less than half of an equal part")}, 10.0),
         ({"balanced": ("Waiting", "Lever's shares of it have not settled")}, 10.0),
         ({"weights": {"1": 0.35, "2": 0.34, "3": 0.31}}, 10.0),
         ({"balanced": ("Waiting", "nothing was measured yet")}, None),

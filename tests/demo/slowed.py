@@ -64,6 +64,7 @@ def show(kube: target.Target, namespace: str, say: Say) -> None:
     say(f"{node} gets {_CORE} of a core: {executor} is on it")
     with _slowed(node):
         after = _draw(job, say, lambda found: len(found) >= _SEEN and _has_little(executor, found[-_SETTLED:]))
+        say(f"the condition Balanced says: {_told(job, executor)}")
     worst_s, share = max(one.batch_s for one in after), after[-1].share(executor)
     say(f"== a batch took {_usual_s(before):.1f} s; on the slow node up to {worst_s:.1f} s; with the input cut so that")
     say(f"== {executor} has {share:.0%} of it, {_usual_s(after):.1f} s")
@@ -127,6 +128,17 @@ def _draw(job: streamjobs.Job, say: Say, is_done: Callable[[list[Sums]], bool]) 
 
     plain_spark.until("its input is cut to it", seen, _PATIENCE_S)
     return found
+
+
+def _told(job: streamjobs.Job, executor: str) -> str:
+    """What the status tells of it."""
+
+    def message() -> str:
+        found: str = next(one["message"] for one in job.status()["conditions"] if one["type"] == "Balanced")
+        return found
+
+    plain_spark.until(f"the status names {executor}", lambda: f"{executor} on" in message(), _PATIENCE_S)
+    return message()
 
 
 def _sums(job: streamjobs.Job) -> Sums:

@@ -58,6 +58,7 @@ NEWS = {
     "how far a drain is": {"drain": {"state": "quiet"}},
     "a query that is warm": {"queries": [{"warm": True}]},
     "that its input is cut": {"queries": [{"split": ""}]},
+    "who is slow": {"queries": [{"split": "", "slow": ["3"]}]},
     "why its input is left alone": {"queries": [{"split": "a source of the first version"}]},
     "the first commit": {"queries": [{"firstCommitAtMs": 1_000}]},
 }
@@ -190,6 +191,9 @@ NONSENSE = {
     "a first commit that is text": query(firstCommitAtMs="now"),
     "a split that is no text": query(split=True),
     "shares that are settled as text": query(settled="true"),
+    "slow executors as text": query(slow="12"),
+    "a slow executor that is no number": query(slow=["all"]),
+    "a slow executor that is not text": query(slow=[3]),
     "too much": bodies.report(refused="x" * (65 << 10)),
 }
 
@@ -209,6 +213,8 @@ def test_texts_are_cut_to_what_a_status_may_hold_and_queries_counted():
     assert len(found.queries) == 20
     assert (len(found.queries[0].name), len(found.queries[0].problem)) == (128, 512)
     assert len(reports.read(json.dumps(query(split="s" * 999))).queries[0].split) == 256
+    slow = reports.read(json.dumps(query(slow=["9" * 99] * 99))).queries[0].slow
+    assert (len(slow), len(slow[0])) == (32, 10)
 
 
 @loops.in_a_loop

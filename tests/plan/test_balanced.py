@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from plan import made
-from plan.balances import DRIVER, QUERY, SETTLED, rebalance, view
+from plan.balances import DRIVER, EXECUTORS, QUERY, SETTLED, rebalance, view
 from sluice import build
 from sluice.plan import life, status
 from sluice.values import balances
@@ -86,12 +86,43 @@ def test_it_says_why():
     assert message(observed) == "rebalance.mode is Observe, so nothing is done: executor 2 is slow"
 
 
+SLOW = query(slow=("2",))
+AT = f"executor 2 on {EXECUTORS[1].node} can carry less than half of an equal part"
+
+
+def test_it_says_who_is_slow_and_where():
+    assert message(with_last(seen=view(SLOW))) == f"as they should be; {AT}"
+    assert message(view(SLOW, rebalance=LEVER)) == f"Lever's shares are in force; {AT}"
+    observed = with_last(seen=view(SLOW, rebalance=rebalance(mode="Observe")))
+    assert message(observed) == f"rebalance.mode is Observe, so nothing is done: as they should be; {AT}"
+
+
+def test_an_executor_that_is_no_longer_there_is_not_slow():
+    assert message(with_last(seen=view(query(slow=("9",))))) == "as they should be"
+
+
+def test_an_operator_that_has_only_begun_says_what_is_slow_now_and_not_what_was():
+    begun = {"conditions": [SETTLED, {**BEFORE, "message": "m; executor 1 on n can carry less"}]}
+    assert message(view(status=begun)) == "m"
+    assert message(view(SLOW, status=begun)) == f"m; {AT}"
+
+
+def test_an_event_tells_of_an_executor_that_becomes_slow_once():
+    slow = with_last(seen=view(SLOW))
+    assert [step.message for step in events(slow) if step.reason == "ExecutorSlow"] == [AT]
+    assert "ExecutorSlow" not in [step.reason for step in events(after(slow))]
+
+
 def after(seen):
     return dataclasses.replace(seen, job=dataclasses.replace(seen.job, status=wanted(seen)))
 
 
 def told(seen):
-    return [step.reason for step in status.tell(seen, life.judge(seen, PLUGGED)) if "Rebalance" in step.reason]
+    return [step.reason for step in events(seen) if "Rebalance" in step.reason]
+
+
+def events(seen):
+    return status.tell(seen, life.judge(seen, PLUGGED))
 
 
 EVENTS = {
@@ -139,4 +170,4 @@ def test_what_the_loop_says_again_is_not_written_again():
 
 
 def test_what_a_driver_says_of_its_split_is_no_field_of_the_status():
-    assert {"split", "settled"}.isdisjoint(wanted(view())["queries"][0])
+    assert {"split", "settled", "slow"}.isdisjoint(wanted(view())["queries"][0])

@@ -19,6 +19,7 @@ _LEAST_S = 0.05  # a shorter scan is mostly Spark's own work for a task, and tel
 _BEATEN = 2.0  # times as long as until the copy was done
 _PERIOD_TASKS = 1000  # whose latencies decide when one counts as a straggler
 _STEADY_BATCHES, _STEADY = 3, 0.1  # means of so many, in parts of an equal one: single ones carry their noise
+_SLOW_FROM, _SLOW_TO = 0.5, 0.7  # of an equal part: below the first one is slow, until it has the second
 _LEVER, _TIMEOUT = lever.Args(), timeout.Args()
 Shares = Mapping[str, float]
 
@@ -35,6 +36,7 @@ class Learned:
         default_factory=lambda: collections.deque(maxlen=_PERIOD_TASKS)
     )
     left: str = ""  # why its input is not cut
+    slow: frozenset[str] = frozenset()  # who has much less than an equal part
 
     @property
     def settled(self) -> bool:
@@ -71,6 +73,7 @@ def _cut(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> dict
         return {}
     shares = _weighed(_carried(learned, batch) if wanted.lever else {}, batch.crew, wanted.weights)
     learned.shares.append(shares)
+    learned.slow = _slow(learned)
     return {"shares": shares, "perSlot": _PER_SLOT, "whole": wanted.whole}
 
 
@@ -122,6 +125,16 @@ def _watched(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> 
     settings = dict(timeout.speculation(found, len(batch.crew) + 1, len(batch.crew), _TIMEOUT))
     names = ("multiplier", "quantile")
     return {"speculation": {name: float(settings[f"spark.speculation.{name}"]) for name in names}}
+
+
+def _slow(learned: Learned) -> frozenset[str]:
+    now = list(learned.shares)[-_STEADY_BATCHES:]
+    if len(now) < _STEADY_BATCHES:
+        return frozenset()
+    equal = len(now) / len(now[-1])
+    carried = {name: sum(one.get(name, 0.0) for one in now) / equal for name in now[-1]}
+    limits = {name: _SLOW_TO if name in learned.slow else _SLOW_FROM for name in carried}
+    return frozenset(name for name, part in carried.items() if part < limits[name])
 
 
 def _near(before: Sequence[Shares], now: Sequence[Shares]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from sluice_agent import balance, board, documents, heard, tally
 
 _MOST_QUERIES = 20
+_MOST_SLOW = 32  # executors that are named
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +88,7 @@ def _query(query: heard.Query, known: Known) -> dict[str, Any]:
     found |= {name: value for name, value in late.items() if value}
     if learned := known.balancer.queries.get(query.id):
         found |= {"settled": learned.settled, "split": learned.left}
+        found |= {"slow": sorted(learned.slow)[:_MOST_SLOW]} if learned.slow else {}
     summed = known.sums.queries.get(query.name)
     if not summed:
         return found

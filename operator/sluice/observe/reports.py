@@ -16,6 +16,7 @@ from sluice.values import reports
 from sluice.values.streamjob import Body
 
 Key = tuple[str, str]  # namespace and name of a StreamJob
+_MOST_SLOW, _LONGEST_NUMBER = 32, 10
 REFRESH_S = 60.0  # numbers that are shown may be so old: each refresh is a write of a status, and its echo
 _SAID = "agent.sluice.dev/"
 _MOST_DRIVERS, _MOST_QUERIES, _LONGEST = 8, 20, 64 << 10
@@ -121,6 +122,7 @@ def _query(found: Any) -> reports.Query:
         first_commit_at_ms=_whole(found.get("firstCommitAtMs")) or 0,
         split=None if found.get("split") is None else _text(found["split"], 256),
         settled=None if found.get("settled") is None else _flag(found["settled"]),
+        slow=_numbers(found.get("slow")),
     )
 
 
@@ -140,7 +142,7 @@ def _news(report: reports.Report) -> tuple[Any, ...]:
 
 def _fixed(query: reports.Query) -> tuple[Any, ...]:
     """What no batch changes but the first."""
-    return query.id, query.phase, query.problem, query.warm, query.first_commit_at_ms > 0, query.split
+    return query.id, query.phase, query.problem, query.warm, query.first_commit_at_ms > 0, query.split, query.slow
 
 
 def _still(old: reports.Report, new: reports.Report) -> reports.Report:
@@ -160,6 +162,13 @@ def _text(found: Any, longest: int) -> str:
     if not isinstance(found, str | None):
         raise TypeError(f"{found!r}: allowed is text")
     return (found or "")[:longest]
+
+
+def _numbers(found: Any) -> tuple[str, ...]:
+    """Executors, as Spark numbers them."""
+    if not isinstance(found, list | None) or not all(isinstance(one, str) and one.isdecimal() for one in found or ()):
+        raise TypeError(f"{found!r}: allowed is a list of executors' numbers, as text")
+    return tuple(one[:_LONGEST_NUMBER] for one in (found or ())[:_MOST_SLOW])
 
 
 def _flag(found: Any) -> bool:

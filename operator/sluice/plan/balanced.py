@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 
-from sluice.plan import balancing, inside, measured, verdicts
+from sluice.plan import balancing, crew, inside, measured, sampled, verdicts
 from sluice.values import balances, reports, streamjob, views
 from sluice.values.streamjob import Body
 
 MOST = 3  # of the last ten decisions: a loop of 15 s would else push out what happens once a month
+_NODES = 8  # named in a sentence
 QUIET = ("Off", "Observe", "Waiting", "NotMeasured", "NoDriver", "NotHeard", "NoBatch", "Silent")  # no event
 _OF_THE_LOOP = ("Waiting", "Balanced", "Shifting", "Refused")
 _HOLDS: dict[balances.Reason, bool | None] = {"Waiting": None, "Balanced": True, "Shifting": False, "Refused": None}
 _OFF = "rebalance.mode is Off: Spark cuts the input"
 _NEITHER = "neither rebalance.lever nor rebalance.latency is enabled: Spark cuts the input"
 _REAL_TIME = "in Real-Time Mode work is shifted by routing, which comes later"
+_ASIDE = "; "  # what follows it is of this moment; the loop's own messages have none
 _NO_QUERY: measured.Found = (None, "Waiting", "no query runs yet")
 _UNMEASURED: measured.Found = (None, "Waiting", "nothing was measured yet")
 
@@ -27,9 +29,13 @@ def balanced(view: views.JobView, seen: inside.Inside) -> measured.Found:
     if not (spec.lever or spec.latency):
         return False, "Off", _NEITHER
     found = _of_queries(view, [one for one in (seen.said.queries if seen.said else ()) if one.phase != "ended"])
-    if spec.mode == "Observe" and found[1] in _OF_THE_LOOP:
-        return False, "Observe", f"rebalance.mode is Observe, so nothing is done: {found[2]}"
-    return found
+    if found[1] not in _OF_THE_LOOP:
+        return found
+    holds, reason, message = found
+    message = _ASIDE.join(one for one in (message, _slow(view, seen)) if one)
+    if spec.mode == "Observe":
+        return False, "Observe", f"rebalance.mode is Observe, so nothing is done: {message}"
+    return holds, reason, message
 
 
 def _of_queries(view: views.JobView, alive: Sequence[reports.Query]) -> measured.Found:
@@ -40,6 +46,22 @@ def _of_queries(view: views.JobView, alive: Sequence[reports.Query]) -> measured
     if unsaid := balancing.unsaid(alive):
         return None, "Waiting", unsaid
     return _by_latency(view) if view.job.spec.rebalance.latency else _by_lever(alive)
+
+
+def slow(message: str) -> str:
+    """What of the condition's message tells who is slow."""
+    return message.partition(_ASIDE)[2]
+
+
+def _slow(view: views.JobView, seen: inside.Inside) -> str:
+    """Who carries little, and where: what a person looks for first when a batch takes long."""
+    named = {number for one in (seen.said.queries if seen.said else ()) for number in one.slow}
+    found = [pod for number, pod in sampled.numbered(view.pods, seen.driver).items() if number in named]
+    if not found:
+        return ""
+    nodes = sorted({pod.node for pod in found})
+    where = ", ".join(nodes) if len(nodes) <= _NODES else f"{len(nodes)} nodes"
+    return f"{crew.numbers(found)} on {where} can carry less than half of an equal part"
 
 
 def decision(view: views.JobView) -> tuple[verdicts.Decision, ...]:
@@ -75,7 +97,7 @@ def _by_latency(view: views.JobView) -> measured.Found:
     # An operator that has only begun has measured nothing: what stands is as good as ever.
     before = [c for c in view.job.status.get("conditions", ()) if c["type"] == "Balanced"]
     if before and before[0]["reason"] in _OF_THE_LOOP:
-        return _HOLDS[before[0]["reason"]], before[0]["reason"], before[0]["message"]
+        return _HOLDS[before[0]["reason"]], before[0]["reason"], before[0]["message"].partition(_ASIDE)[0]
     return _UNMEASURED
 
 

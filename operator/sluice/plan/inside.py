@@ -22,6 +22,7 @@ _WORTH_SAYING = {"Draining", "Quiet", "Stopped", "DrainTimedOut", *_SENTENCES}
 class Inside:
     """All that is known of a job's driver from inside."""
 
+    driver: str  # its pod's name
     begins: bool  # its pod is about to be made
     lives: bool
     plugged: bool  # it has the plugin, or soon will
@@ -34,7 +35,7 @@ def look(view: views.JobView, verdict: verdicts.Verdict, ordered: Body | None) -
     pod = next((pod for pod in orders.living(view) if pod.name == verdict.driver.pod), None)
     plugged = ordered is not None and verdict.driver.pod in ordered["drivers"]
     said = heard(view, pod) if pod else None
-    return Inside(verdict.plugged is not None, pod is not None, plugged, ordered is not None, said)
+    return Inside(verdict.driver.pod, verdict.plugged is not None, pod is not None, plugged, ordered is not None, said)
 
 
 def words(view: views.JobView, pod: records.Pod) -> str:

@@ -52,7 +52,7 @@ def is_at_fault(failure: driver_state.Failure) -> bool:
 
 def missed_slo(view: views.JobView, said: reports.Report | None) -> str:
     """What of the SLO a driver misses, in words."""
-    seen = inside.Inside(begins=False, lives=True, plugged=True, ever=True, said=said)
+    seen = inside.Inside(driver="", begins=False, lives=True, plugged=True, ever=True, said=said)
     holds, _, message = measured.slo_met(seen, view.job.spec.slo)
     return message if holds is False else ""
 

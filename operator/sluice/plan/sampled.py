@@ -1,6 +1,6 @@
 """What some batches of a job cost, from its agent's numbers and where its executors sit. Pure.
 
-For plan.wishes, plan.moving and plan.sizing.
+For plan.wishes, plan.moving, plan.sizing and plan.balanced.
 """
 
 from collections.abc import Mapping

@@ -26,7 +26,8 @@ def record(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, 
 
 def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ...]:
     """An event for each condition that people wait for and whose reason changed."""
-    before = {c["type"]: c["reason"] for c in view.job.status.get("conditions", ())}
+    conditions_before = {c["type"]: c for c in view.job.status.get("conditions", ())}
+    before = {kind: c["reason"] for kind, c in conditions_before.items()}
     everything = conditions.all_of(view, verdict)
     told = [c for c in everything if c["type"] in ("Ready", "Placed")]
     stuck = verdict.stuck and not _was_stuck(view)
@@ -38,16 +39,18 @@ def tell(view: views.JobView, verdict: verdicts.Verdict) -> tuple[steps.Step, ..
         *_of_the_handover(view, verdict),
         *announced.tell(view, verdict),
         *conditions_told,
-        *_of_the_balance(view.job, before, everything),
+        *_of_the_balance(view.job, conditions_before.get("Balanced"), everything),
     )
 
 
-def _of_the_balance(job: streamjob.StreamJob, before: Body, found: Sequence[Body]) -> tuple[steps.Step, ...]:
-    """An event where the balance is another; its reason alone would not say of what."""
+def _of_the_balance(job: streamjob.StreamJob, before: Body | None, found: Sequence[Body]) -> tuple[steps.Step, ...]:
+    """Events where the balance is another, and where another executor is slow."""
     now = next(c for c in found if c["type"] == "Balanced")
-    if now["reason"] == before.get("Balanced") or now["reason"] in balanced.QUIET:
-        return ()
-    return (steps.Tell(job.namespace, job.name, job.uid, False, f"Rebalance{now['reason']}", now["message"]),)
+    is_new = now["reason"] != (before or {}).get("reason") and now["reason"] not in balanced.QUIET
+    slow = balanced.slow(now["message"])
+    told = [(f"Rebalance{now['reason']}", now["message"])] if is_new else []
+    told += [("ExecutorSlow", slow)] if slow and slow != balanced.slow((before or {}).get("message", "")) else []
+    return tuple(steps.Tell(job.namespace, job.name, job.uid, False, reason, message) for reason, message in told)
 
 
 def _taken_up(job: streamjob.StreamJob) -> tuple[steps.Step, ...]:

@@ -28,6 +28,7 @@ class Query:
     first_commit_at_ms: int = 0
     split: str | None = None  # empty: its input is cut; else why it is left alone; None: nobody says
     settled: bool | None = None  # Lever's shares are about the same as three batches ago; None: nobody says
+    slow: tuple[str, ...] = ()  # executors that get much less than an equal part by them
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
