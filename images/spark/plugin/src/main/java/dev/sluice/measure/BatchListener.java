@@ -107,7 +107,7 @@ public final class BatchListener extends SparkListener {
         if (task == null || !event.taskInfo().successful()) {
             work.addFailure(event.taskInfo().duration());
             if (isOwn && event.taskInfo().killed()) {
-                work.addBeaten(event.taskInfo().finishTime() - stage.submittedMs());
+                work.addBeaten(event.taskInfo().finishTime() - stage.submittedMs(), event.taskInfo().duration());
             }
         } else {
             work.add(task, event.taskInfo().duration(), pythonMs(event));
@@ -171,7 +171,8 @@ public final class BatchListener extends SparkListener {
         for (final TaskInfo task : stage.running().values()) {
             leftovers.left(task.taskId(), task.executorId());
             if (isDone && stage.scans() && isOwn(task)) {
-                batch.of(task.executorId()).addBeaten((Long) info.completionTime().get() - stage.submittedMs());
+                final long doneMs = (Long) info.completionTime().get();
+                batch.of(task.executorId()).addBeaten(doneMs - stage.submittedMs(), doneMs - task.launchTime());
             }
         }
     }

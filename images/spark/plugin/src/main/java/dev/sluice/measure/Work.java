@@ -44,9 +44,13 @@ final class Work {
         scanMs = Math.max(scanMs, sinceMs);
     }
 
-    /** It had not read what it was given so long after the stage began, when another attempt had. */
-    void addBeaten(final long sinceMs) {
+    /**
+     * It had not read what it was given so long after the stage began, when another attempt had. That its task took so long
+     * counts: else an executor whose every task is beaten would have no latency at all.
+     */
+    void addBeaten(final long sinceMs, final long ranMs) {
         beatenMs = Math.max(beatenMs, sinceMs);
+        latencies.add(ranMs);
     }
 
     /** It failed, or another attempt was faster: what it did is lost. */

@@ -58,6 +58,16 @@ final class BatchListenerTest {
     }
 
     @Test
+    void anExecutorWhoseTasksAreAllBeatenHasALatencyAllTheSame() {
+        begin();
+        started(1, "2", 0, false);
+        end(started(1, "1", 150, true), 240);
+        complete(240);
+
+        assertEquals("[[240,1]]", found("2", "taskMs").toString());
+    }
+
+    @Test
     void whoWasKilledBeforeItsStageWasCompleteIsBeatenJustSo() {
         begin();
         end(started(1, "2", 0, false), 130, killed());
@@ -142,10 +152,13 @@ final class BatchListenerTest {
     }
 
     private long told(final String executor, final String field) {
+        return found(executor, field).asLong(0);
+    }
+
+    private JsonNode found(final String executor, final String field) {
         final ObjectNode node = Json.document();
         measures.of(Measures.key("query", "7")).addTo(node);
-        final JsonNode found = node.path("executors").path(executor).path(field);
-        return found.asLong(0);
+        return node.path("executors").path(executor).path(field);
     }
 
     private static StageInfo stageInfo() {
