@@ -49,7 +49,7 @@ OTHERS = {
     "sluice_query_batch_id": ("gauge", "The last batch measured."),
     "sluice_query_batch_seconds": ("histogram", "How long batches took."),
     "sluice_query_phase": ("gauge", "1 for the phase the query is in: gate, running, parked or ended."),
-    "sluice_executor_task_seconds": ("histogram", "How long tasks took, within 6 %; an overtaken one until then."),
+    "sluice_executor_task_seconds": ("histogram", "How long tasks took, or until a copy overtook them; within 6 %."),
     "sluice_driver_phase": ("gauge", "1 for the phase the driver is in, as in its Lease annotation."),
     "sluice_agent_plugin_silent_seconds": ("gauge", "Since the plugin last spoke; its poll comes every 20 s."),
     "sluice_agent_order": ("gauge", "The number of the orders in force, 0 for none."),
