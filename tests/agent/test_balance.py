@@ -144,6 +144,16 @@ def test_who_gets_less_than_half_of_an_equal_part_counts_as_slow_until_it_has_mo
     assert (found[:3], found[6], found[12], found[-1]) == ([""] * 3, "3", "3", "")
 
 
+def test_where_nothing_is_cut_any_more_nobody_is_slow(on, balancer):
+    ordered(on, lever=True)
+    for number in range(4):
+        balancer.after(ended(EVEN, number))
+    assert balancer.queries["q-1"].slow == {"3"}
+    ordered(on, timeout=True)
+    balancer.after(ended(EVEN, 5))
+    assert not balancer.queries["q-1"].slow
+
+
 def test_a_task_counts_as_a_straggler_from_where_the_last_ones_had_their_tail(on, balancer):
     ordered(on, timeout=True)
     found = balancer.after(ended(EVEN, stretch=[[100, 80], [200, 17], [2500, 3]]))["speculation"]

@@ -102,9 +102,21 @@ def test_an_executor_that_is_no_longer_there_is_not_slow():
 
 
 def test_an_operator_that_has_only_begun_says_what_is_slow_now_and_not_what_was():
-    begun = {"conditions": [SETTLED, {**BEFORE, "message": "m; executor 1 on n can carry less"}]}
+    begun = {
+        "conditions": [SETTLED, {**BEFORE, "message": "m; executor 1 on n can carry less than half of an equal part"}]
+    }
     assert message(view(status=begun)) == "m"
     assert message(view(SLOW, status=begun)) == f"m; {AT}"
+
+
+def test_a_query_that_has_ended_has_no_slow_executor():
+    assert message(with_last(seen=view(query(), query(id="q-2", phase="ended", slow=("2",))))) == "as they should be"
+
+
+def test_a_sentence_with_a_semicolon_tells_of_no_slow_executor():
+    named = with_last("Waiting", message="Lever's shares of a; b have not settled")
+    assert "ExecutorSlow" not in [step.reason for step in events(named)]
+    assert message(after(named)) == "Lever's shares of a; b have not settled"
 
 
 def test_an_event_tells_of_an_executor_that_becomes_slow_once():

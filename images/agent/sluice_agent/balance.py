@@ -70,6 +70,7 @@ class Balancer:
 def _cut(learned: Learned, batch: batches.Batch, wanted: orders.Balance) -> dict[str, Any]:
     learned.left = batch.cut
     if not batch.crew or not (wanted.lever or wanted.weights):
+        learned.slow = frozenset()
         return {}
     shares = _weighed(_carried(learned, batch) if wanted.lever else {}, batch.crew, wanted.weights)
     learned.shares.append(shares)

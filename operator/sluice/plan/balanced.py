@@ -14,7 +14,7 @@ _HOLDS: dict[balances.Reason, bool | None] = {"Waiting": None, "Balanced": True,
 _OFF = "rebalance.mode is Off: Spark cuts the input"
 _NEITHER = "neither rebalance.lever nor rebalance.latency is enabled: Spark cuts the input"
 _REAL_TIME = "in Real-Time Mode work is shifted by routing, which comes later"
-_ASIDE = "; "  # what follows it is of this moment; the loop's own messages have none
+_ASIDE, _LESS = "; ", "can carry less than half of an equal part"  # a message that ends so tells who is slow
 _NO_QUERY: measured.Found = (None, "Waiting", "no query runs yet")
 _UNMEASURED: measured.Found = (None, "Waiting", "nothing was measured yet")
 
@@ -28,11 +28,12 @@ def balanced(view: views.JobView, seen: inside.Inside) -> measured.Found:
         return missing
     if not (spec.lever or spec.latency):
         return False, "Off", _NEITHER
-    found = _of_queries(view, [one for one in (seen.said.queries if seen.said else ()) if one.phase != "ended"])
+    alive = [one for one in (seen.said.queries if seen.said else ()) if one.phase != "ended"]
+    found = _of_queries(view, alive)
     if found[1] not in _OF_THE_LOOP:
         return found
     holds, reason, message = found
-    message = _ASIDE.join(one for one in (message, _slow(view, seen)) if one)
+    message = _ASIDE.join(one for one in (message, _slow(view, seen.driver, alive)) if one)
     if spec.mode == "Observe":
         return False, "Observe", f"rebalance.mode is Observe, so nothing is done: {message}"
     return holds, reason, message
@@ -50,18 +51,18 @@ def _of_queries(view: views.JobView, alive: Sequence[reports.Query]) -> measured
 
 def slow(message: str) -> str:
     """What of the condition's message tells who is slow."""
-    return message.partition(_ASIDE)[2]
+    return message.rpartition(_ASIDE)[2] if message.endswith(_LESS) else ""
 
 
-def _slow(view: views.JobView, seen: inside.Inside) -> str:
+def _slow(view: views.JobView, driver: str, alive: Sequence[reports.Query]) -> str:
     """Who carries little, and where: what a person looks for first when a batch takes long."""
-    named = {number for one in (seen.said.queries if seen.said else ()) for number in one.slow}
-    found = [pod for number, pod in sampled.numbered(view.pods, seen.driver).items() if number in named]
+    named = {number for one in alive for number in one.slow}
+    found = [pod for number, pod in sampled.numbered(view.pods, driver).items() if number in named]
     if not found:
         return ""
     nodes = sorted({pod.node for pod in found})
     where = ", ".join(nodes) if len(nodes) <= _NODES else f"{len(nodes)} nodes"
-    return f"{crew.numbers(found)} on {where} can carry less than half of an equal part"
+    return f"{crew.numbers(found)} on {where} {_LESS}"
 
 
 def decision(view: views.JobView) -> tuple[verdicts.Decision, ...]:
@@ -97,7 +98,8 @@ def _by_latency(view: views.JobView) -> measured.Found:
     # An operator that has only begun has measured nothing: what stands is as good as ever.
     before = [c for c in view.job.status.get("conditions", ()) if c["type"] == "Balanced"]
     if before and before[0]["reason"] in _OF_THE_LOOP:
-        return _HOLDS[before[0]["reason"]], before[0]["reason"], before[0]["message"].partition(_ASIDE)[0]
+        reason, message = before[0]["reason"], before[0]["message"]
+        return _HOLDS[reason], reason, message.removesuffix(_ASIDE + slow(message))
     return _UNMEASURED
 
 
